@@ -1,0 +1,1 @@
+"""Families, launch plans, captures and the key rule."""

@@ -1,0 +1,1 @@
+"""Nsight Compute reports as values, and the ablation of their bank-conflict lines."""
