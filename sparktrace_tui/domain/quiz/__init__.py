@@ -1,0 +1,1 @@
+"""Questions, grading and the two-step game, as pure rules."""
