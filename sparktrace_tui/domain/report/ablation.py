@@ -1,0 +1,278 @@
+"""The ablation: a report without its bank-conflict lines, and a record of each line that went."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from sparktrace_tui.domain.report.conflicts import (
+    NAMED,
+    Level,
+    label_reason,
+    metric_reason,
+    names_conflict,
+    prose_reason,
+    sentences,
+    source_withheld,
+    withheld,
+    without_clause,
+)
+from sparktrace_tui.domain.report.report import (
+    Instruction,
+    Metric,
+    Report,
+    Rule,
+    Section,
+    SourceLine,
+    Table,
+    Value,
+)
+
+CONFLICT_RULES = ("SharedMemoryConflicts",)
+STRICT_RULES = ("UncoalescedSharedAccess",)
+
+
+@dataclass(frozen=True)
+class Removed:
+    """One thing that an ablation took out: what it was, where it stood, and why it went."""
+
+    what: str
+    where: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Ablated:
+    """A report after an ablation. `identical`: nothing was removed, so the reader sees the full report."""
+
+    report: Report
+    removed: tuple[Removed, ...]
+
+    @property
+    def identical(self) -> bool:
+        return not self.removed
+
+
+def ablate(report: Report, level: Level) -> Ablated:
+    """The report without what names bank conflicts (`names`), or also what derives them (`strict`)."""
+    return _Ablation(level).run(report)
+
+
+class _Ablation:
+    def __init__(self, level: Level) -> None:
+        self.level = level
+        self.removed: list[Removed] = []
+
+    def run(self, report: Report) -> Ablated:
+        sections = tuple(self.section(s) for s in report.sections)
+        raw = self.metrics(report.raw, "raw metrics")
+        source = self.lines(report.source)
+        instructions = self.instructions(report.instructions)
+        other = tuple(
+            text
+            for text in (self.free(line, "other", whole=True) for line in report.other)
+            if text is not None
+        )
+        launch = replace(
+            report.launch,
+            kernel=self.free(report.launch.kernel, "kernel name") or "",
+            process=self.free(report.launch.process, "process name"),
+        )
+        origin = replace(
+            report.origin,
+            path=self.free(report.origin.path, "file name") or "",
+            notes=tuple(self.free(note, "notes") or "" for note in report.origin.notes),
+        )
+        if not self.removed:
+            return Ablated(report, ())
+        changed = replace(
+            report,
+            launch=launch,
+            origin=origin,
+            sections=sections,
+            raw=raw,
+            source=source,
+            instructions=instructions,
+            other=other,
+        )
+        return Ablated(changed, tuple(self.removed))
+
+    def took(self, what: str, where: str, why: str) -> None:
+        self.removed.append(Removed(what, where, why))
+
+    def free(self, text: str | None, where: str, *, whole: bool = False) -> str | None:
+        """Free text with its conflict words withheld; None where the whole line goes."""
+        if text is None:
+            return None
+        if whole and (why := prose_reason(text, self.level) or label_reason(text, self.level)):
+            self.took(text, where, why)
+            return None
+        if not names_conflict(text):
+            return text
+        self.took(text, where, NAMED)
+        return withheld(text)
+
+    def section(self, section: Section) -> Section:
+        where = f"section {section.name or section.id}"
+        tables = tuple(t for t in (self.table(t, where) for t in section.tables) if t is not None)
+        rules = tuple(r for r in (self.rule(r, where) for r in section.rules) if r is not None)
+        metrics = self.metrics(section.metrics, where)
+        name = self.free(section.name, where) or ""
+        if (metrics, rules, tables, name) == (section.metrics, section.rules, section.tables, section.name):
+            return section
+        return replace(section, name=name, metrics=metrics, rules=rules, tables=tables)
+
+    def metric_why(self, metric: Metric) -> str | None:
+        if why := metric_reason(metric.name, self.level) or label_reason(metric.label, self.level):
+            return why
+        return prose_reason(metric.value, self.level) if isinstance(metric.value, str) else None
+
+    def metrics(self, metrics: tuple[Metric, ...], where: str) -> tuple[Metric, ...]:
+        kept: list[Metric] = []
+        for metric in metrics:
+            if why := self.metric_why(metric):
+                self.took(f"{metric.name or metric.label} = {_shown(metric)}", where, why)
+            elif isinstance(metric.value, str) and names_conflict(metric.value):
+                self.took(f"{metric.name or metric.label} = {metric.value}", where, NAMED)
+                kept.append(
+                    replace(
+                        metric,
+                        value=withheld(metric.value),
+                        raw=None if metric.raw is None else withheld(metric.raw),
+                    )
+                )
+            else:
+                kept.append(self.instanced(metric, where))
+        return (
+            metrics
+            if len(kept) == len(metrics) and all(a is b for a, b in zip(kept, metrics, strict=True))
+            else tuple(kept)
+        )
+
+    def instanced(self, metric: Metric, where: str) -> Metric:
+        """The metric without the instances that name a conflict or a conflict metric."""
+        texts = [i for i in metric.instances if isinstance(i.value, str) or isinstance(i.id, str)]
+        if not texts:
+            return metric
+        bad: dict[int, str] = {}
+        for instance in texts:
+            for part in (instance.id, instance.value):
+                if isinstance(part, str) and (
+                    why := label_reason(part, self.level) or prose_reason(part, self.level)
+                ):
+                    bad[id(instance)] = why
+                elif isinstance(part, str) and names_conflict(part):
+                    bad[id(instance)] = NAMED
+        if not bad:
+            return metric
+        for instance in metric.instances:
+            if why := bad.get(id(instance)):
+                self.took(f"{metric.name or metric.label}[{instance.id}] = {instance.value}", where, why)
+        return replace(metric, instances=tuple(i for i in metric.instances if id(i) not in bad))
+
+    def table(self, table: Table, where: str) -> Table | None:
+        """The table without its conflict columns and rows; None where the title names them or nothing is left."""
+        place = f"{where}, table {table.title}" if table.title else where
+        if why := label_reason(table.title, self.level) or prose_reason(table.title, self.level):
+            self.took(f"table {table.title}", where, why)
+            return None
+        columns = {i: why for i, c in enumerate(table.columns) if (why := label_reason(c, self.level))}
+        for i, why in columns.items():
+            self.took(f"column {table.columns[i]}", place, why)
+        rows: list[tuple[str, ...]] = []
+        for row in table.rows:
+            kept = tuple(cell for i, cell in enumerate(row) if i not in columns)
+            why_row = next(
+                (w for cell in kept if (w := label_reason(cell, self.level) or self.cell(cell))), None
+            )
+            if why_row:
+                self.took("  ".join(cell for cell in row if cell), place, why_row)
+            else:
+                rows.append(kept)
+        if not columns and len(rows) == len(table.rows):
+            return table
+        if not rows:
+            return None
+        return replace(
+            table, columns=tuple(c for i, c in enumerate(table.columns) if i not in columns), rows=tuple(rows)
+        )
+
+    def cell(self, text: str) -> str | None:
+        return prose_reason(text, self.level) or (NAMED if names_conflict(text) else None)
+
+    def rule(self, rule: Rule, where: str) -> Rule | None:
+        """The rule without what it says of conflicts; None where the finding itself is about them.
+
+        A finding whose id, title or first sentence names (or, if strict, derives) conflicts goes as a whole, with
+        its speedup; of any other only the clause or the sentences that do.
+        """
+        place = f"{where}, rule {rule.title or rule.id}".removesuffix(" ")
+        text = without_clause(rule.text)
+        said = sentences(text)
+        ids = (*CONFLICT_RULES, *STRICT_RULES) if self.level == "strict" else CONFLICT_RULES
+        why = next(
+            (w for part in (rule.id, rule.title, said[0]) if (w := prose_reason(part, self.level))), None
+        )
+        if why or rule.id in ids:
+            self.took(f"{rule.severity} {rule.title or rule.id or 'rule'}: {rule.text}", where, why or NAMED)
+            return None
+        if text != rule.text:
+            self.took("the clause about reducing bank conflicts", place, NAMED)
+        kept = [sentence for sentence in said if not self._sentence(sentence, place)]
+        if len(kept) < len(said):
+            text = " ".join(kept)
+        title = self.free(rule.title, f"{place}, title") or ""
+        focus = tuple(f for f in rule.focus if not self._focus(f, place))
+        details = tuple(t for t in (self.table(t, place) for t in rule.details) if t is not None)
+        if (title, text, focus, details) == (rule.title, rule.text, rule.focus, rule.details):
+            return rule
+        return replace(rule, title=title, text=text, focus=focus, details=details)
+
+    def _sentence(self, sentence: str, place: str) -> bool:
+        why = prose_reason(sentence, self.level)
+        if why:
+            self.took(sentence, place, why)
+        return why is not None
+
+    def _focus(self, name: str, place: str) -> bool:
+        why = label_reason(name, self.level) or prose_reason(name, self.level)
+        if why:
+            self.took(f"focus metric {name}", place, why)
+        return why is not None
+
+    def counted(self, metrics: Mapping[str, Value], where: str) -> Mapping[str, Value]:
+        bad = {name: why for name in metrics if (why := label_reason(name, self.level))}
+        if not bad:
+            return metrics
+        for name, why in bad.items():
+            self.took(f"{name} = {metrics[name]}", where, why)
+        return {name: value for name, value in metrics.items() if name not in bad}
+
+    def lines(self, lines: tuple[SourceLine, ...]) -> tuple[SourceLine, ...]:
+        kept: list[SourceLine] = []
+        for line in lines:
+            metrics = self.counted(line.metrics, f"{withheld(line.file)}:{line.line}")
+            text = source_withheld(line.text)
+            file = withheld(line.file)
+            if text != line.text:
+                self.took(line.text.strip(), f"{file}:{line.line}", NAMED)
+            if file != line.file and not any(k.file == file for k in kept[-1:]):
+                self.took(line.file, "source file name", NAMED)
+            same = metrics is line.metrics and text == line.text and file == line.file
+            kept.append(line if same else replace(line, metrics=metrics, text=text, file=file))
+        return tuple(kept)
+
+    def instructions(self, instructions: tuple[Instruction, ...]) -> tuple[Instruction, ...]:
+        kept: list[Instruction] = []
+        for item in instructions:
+            metrics = self.counted(item.metrics, f"instruction {item.address:#x}")
+            file, text = withheld(item.file), source_withheld(item.text)
+            if text != item.text:
+                self.took(item.text.strip(), f"instruction {item.address:#x}", NAMED)
+            same = metrics is item.metrics and file == item.file and text == item.text
+            kept.append(item if same else replace(item, metrics=metrics, file=file, text=text))
+        return tuple(kept)
+
+
+def _shown(metric: Metric) -> str:
+    if metric.value is None:
+        return "n/a"
+    return metric.raw if metric.raw is not None else str(metric.value)
