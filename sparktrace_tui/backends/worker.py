@@ -1,0 +1,89 @@
+"""The process that does the work: newline JSON requests on stdin, progress and results on stdout.
+
+`python -m sparktrace_tui.backends.worker emulated gb10`. A family's own Python and native code run here, so that
+their crash or hang is a message to the caller and nothing more.
+"""
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from sparktrace_tui.backends.protocol import Backend, Options, to_json
+from sparktrace_tui.domain.errors import SparkTraceError
+
+
+def make_backend(kind: str, device: str) -> Backend:
+    """The backend of that name; imported only here, in the worker."""
+    match kind:
+        case "emulated":
+            from sparktrace_tui.backends.emulated import EmulatedBackend
+
+            return EmulatedBackend(device)
+        case _:
+            raise ValueError(f"unknown backend {kind!r}")
+
+
+def handle(backend: Backend, request: dict[str, Any], send: Any) -> Any:
+    """The result of one request as a JSON value."""
+    options = Options(**request.get("options", {}))
+
+    def progress(text: str) -> None:
+        send({"id": request["id"], "event": "progress", "text": text})
+
+    match request["do"]:
+        case "hello":
+            return to_json(backend.hello())
+        case "verify":
+            return to_json(backend.verify(Path(request["folder"]), request["variant"], options, progress))
+        case "time":
+            variants = tuple(request["variants"])
+            return [to_json(t) for t in backend.time(Path(request["folder"]), variants, options, progress)]
+        case "profile":
+            return to_json(backend.profile(Path(request["folder"]), request["variant"], options, progress))
+        case unknown:
+            raise ValueError(f"unknown request {unknown!r}")
+
+
+def main(arguments: list[str]) -> int:
+    """Serve requests until stdin closes or `bye`."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when we stop
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever a library prints must not reach the protocol
+
+    def send(message: dict[str, Any]) -> None:
+        out.write(json.dumps(message, ensure_ascii=False) + "\n")
+        out.flush()
+
+    backend: Backend | None = None
+    for line in sys.stdin:
+        request = json.loads(line)
+        if request["do"] == "bye":
+            break
+        try:
+            if backend is None:
+                backend = make_backend(arguments[0], arguments[1])
+            send({"id": request["id"], "event": "done", "result": handle(backend, request, send)})
+        except SparkTraceError as error:
+            send(
+                {
+                    "id": request["id"],
+                    "event": "error",
+                    "kind": type(error).__name__,
+                    "message": error.message,
+                    "hint": error.hint,
+                }
+            )
+        except Exception as error:
+            import traceback
+
+            traceback.print_exc()
+            text = f"{type(error).__name__}: {error}"
+            send({"id": request["id"], "event": "error", "kind": "Crash", "message": text, "hint": None})
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

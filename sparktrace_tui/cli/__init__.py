@@ -1,0 +1,1 @@
+"""The command line: arguments in, a mode out; each command imports what it needs only when chosen."""

@@ -1,0 +1,94 @@
+"""The words of the command line, and which module's `run` each command is."""
+
+import argparse
+from typing import Any, NoReturn
+
+from sparktrace_tui import __version__
+from sparktrace_tui.domain.errors import UsageError
+
+
+class Parser(argparse.ArgumentParser):
+    """Raises UsageError instead of exiting, and takes no abbreviated options."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, allow_abbrev=False, **kwargs)
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message, hint=f"See `{self.prog} --help`.")
+
+
+def _common() -> argparse.ArgumentParser:
+    """Options that work before and after the subcommand: no defaults, or one place would lose the other's."""
+    common = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS, allow_abbrev=False)
+    common.add_argument("--captures", action="append", metavar="SET", help="read this capture set (repeatable)")
+    common.add_argument("--kernels", metavar="DIR", help="use a folder of families beside the bundled ones")
+    common.add_argument("--seed", type=int, metavar="N", help="seed of everything random (default 0)")
+    common.add_argument("--format", choices=("text", "json", "csv"), help="what to print on stdout")
+    common.add_argument("--json", action="store_const", const="json", dest="format", help="short for --format json")
+    common.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    return common
+
+
+DEFAULTS: dict[str, Any] = {
+    "captures": [],
+    "kernels": None,
+    "seed": 0,
+    "format": "text",
+    "debug": False,
+    "backend": None,
+    "device": None,
+    "set": None,
+    "into": None,
+}
+
+
+def _device(parser: argparse.ArgumentParser) -> None:
+    suppressed = argparse.SUPPRESS
+    parser.add_argument(
+        "--backend", choices=("pycuda", "emulated"), default=suppressed, help="pycuda where a GPU works, else emulated"
+    )
+    parser.add_argument("--device", metavar="PROFILE", default=suppressed, help="device profile to emulate (gb10)")
+
+
+def build_parser() -> Parser:
+    """All commands. `arguments.command_module` names the module below `sparktrace_tui.cli` whose `run` does it."""
+    common = _common()
+    top = Parser(
+        prog="sparktrace",
+        description="Which of four correct CUDA rewrites is the fastest? Explorer, quiz and headless harness.",
+        parents=[common],
+    )
+    top.set_defaults(command_module="explore", start="browse")
+    top.add_argument("--version", action="version", version=f"sparktrace {__version__}")
+    top.add_argument("--batch", metavar="OUT", help="export everything there is into a folder, without a screen")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
+
+    def add(name: str, module: str, text: str, **defaults: Any) -> Parser:
+        parser: Parser = commands.add_parser(name, parents=[common], help=text, description=text)
+        parser.set_defaults(command_module=module, **defaults)
+        return parser
+
+    quiz = add("quiz", "explore", "the explorer, at the quiz", start="quiz")
+    quiz.add_argument("--rival", metavar="PLAYER", help="who plays against you")
+
+    add("families", "families", "the families of a capture set: ratio, stability, kept or why not")
+
+    verify = add("verify", "verify", "compile and check every variant on every size")
+    verify.add_argument("families", nargs="*", metavar="FAMILY")
+    _device(verify)
+
+    capture = add("capture", "capture", "verify, time and profile families into a capture set")
+    capture.add_argument("families", nargs="*", metavar="FAMILY")
+    capture.add_argument("--no-sampling", action="store_true", help="emulate every block")
+    capture.add_argument("--set", metavar="NAME", default=argparse.SUPPRESS, help="name of the set to write")
+    capture.add_argument("--into", metavar="DIR", default=argparse.SUPPRESS, help="write the set below this folder")
+    _device(capture)
+
+    play = add("play", "play", "the two-step game, headless")
+    play.add_argument("families", nargs="*", metavar="FAMILY")
+    play.add_argument("--all", action="store_true", help="every kept family of the set")
+    play.add_argument("--player", metavar="PLAYER", required=True)
+    play.add_argument("--rival", metavar="PLAYER")
+    play.add_argument("--evidence", choices=("source", "full", "ablated"), default="full")
+    play.add_argument("--order", choices=("forward", "mirror"), default="forward")
+    return top
