@@ -1,12 +1,12 @@
 """How commands speak: one document on stdout in the format asked for, everything else on stderr."""
 
-import csv
-import io
 import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from sparktrace_tui.export.tables import to_csv
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -51,18 +51,6 @@ def emit(document: Any, chosen: str, text: str, rows: Sequence[Mapping[str, Any]
             print(to_csv(rows or []), end="")
         case _:
             print(text)
-
-
-def to_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Rows of equal keys as CSV with a header; None is `n/a`."""
-    if not rows:
-        return ""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, fieldnames=list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({key: "n/a" if value is None else value for key, value in row.items()})
-    return out.getvalue()
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence[int] = ()) -> str:

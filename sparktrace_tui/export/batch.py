@@ -1,0 +1,150 @@
+"""`--batch`: everything there is as plain files, with a hash of each; the same input gives the same bytes."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sparktrace_tui import __version__
+from sparktrace_tui.domain.errors import CannotReadOrWrite
+from sparktrace_tui.domain.kernel.capture import CaptureSet
+from sparktrace_tui.domain.kernel.codec import capture_to_json
+from sparktrace_tui.domain.kernel.family import Family
+from sparktrace_tui.domain.kernel.key import decide
+from sparktrace_tui.domain.quiz.question import Question, answer_key
+from sparktrace_tui.export.tables import to_csv
+from sparktrace_tui.runs.questions import build_questions
+from sparktrace_tui.store.files import to_json, write_atomic
+
+
+def export_batch(out: Path, sets: Sequence[CaptureSet], families: Mapping[str, Family]) -> dict[str, Any]:
+    """Write the export below `out` and return its manifest. The folder may hold an older export: it is replaced.
+
+    Raises CannotReadOrWrite where `out` cannot be written, or holds files that no export of ours wrote.
+    """
+    files: dict[str, str] = {}
+    for capture_set in sets:
+        files |= _set_files(capture_set, families)
+    manifest = {
+        "sparktrace": __version__,
+        "sets": {s.id: {"provenance": s.provenance, "device": s.device.id} for s in sets},
+        "files": {name: _sha256(text) for name, text in sorted(files.items())},
+    }
+    _clear_old(out)
+    for name, text in files.items():
+        write_atomic(out / name, text)
+    write_atomic(out / "manifest.json", to_json(manifest))
+    return manifest
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def _clear_old(out: Path) -> None:
+    """Remove the files an older manifest lists; refuse a folder that holds anything else."""
+    if not out.exists():
+        return
+    if not out.is_dir():
+        raise CannotReadOrWrite(f"{out} is a file", hint="Name a folder to export into.")
+    manifest = out / "manifest.json"
+    try:
+        old = json.loads(manifest.read_text(encoding="utf-8"))["files"] if manifest.is_file() else {}
+    except (json.JSONDecodeError, KeyError, OSError) as error:
+        raise CannotReadOrWrite(f"{manifest} is not ours", hint="Choose an empty folder.") from error
+    here = {str(p.relative_to(out)) for p in out.rglob("*") if p.is_file()}
+    strange = sorted(here - set(old) - {"manifest.json"})
+    if strange:
+        raise CannotReadOrWrite(
+            f"{out} holds files that are not from an export: {', '.join(strange[:3])}", hint="Choose an empty folder."
+        )
+    for name in here:
+        (out / name).unlink()
+
+
+def _set_files(capture_set: CaptureSet, families: Mapping[str, Family]) -> dict[str, str]:
+    files: dict[str, str] = {}
+    tasks: dict[str, list[Question]] = {}
+    for question in build_questions(capture_set, families):
+        tasks.setdefault(question.task, []).append(question)
+    for task, questions in tasks.items():
+        lines = [json.dumps(question_to_json(q), ensure_ascii=False) for q in questions]
+        files[f"prompts/{capture_set.id}/{task}.jsonl"] = "\n".join(lines) + "\n"
+        for q in questions:
+            files[f"prompts/{capture_set.id}/text/{task}/{q.family}.md"] = q.prompt
+    files[f"keys/{capture_set.id}.json"] = to_json(_keys(capture_set, tasks))
+    for name, capture in capture_set.captures.items():
+        files[f"captures/{capture_set.id}/{name}.json"] = to_json(capture_to_json(capture))
+    for name, rows in (("families", family_rows(capture_set)), ("variants", variant_rows(capture_set))):
+        files[f"tables/{capture_set.id}/{name}.json"] = to_json(rows)
+        files[f"tables/{capture_set.id}/{name}.csv"] = to_csv(rows)
+    return files
+
+
+def question_to_json(question: Question) -> dict[str, Any]:
+    """One line of a task's file: the prompt with its hash, and which variant each letter is. No key."""
+    return {
+        "set": question.set_id,
+        "provenance": question.provenance,
+        "family": question.family,
+        "evidence": question.evidence,
+        "order": question.order,
+        "options": dict(question.options),
+        "prompt_sha256": _sha256(question.prompt),
+        "prompt": question.prompt,
+    }
+
+
+def _keys(capture_set: CaptureSet, tasks: Mapping[str, Sequence[Question]]) -> dict[str, Any]:
+    keys: dict[str, dict[str, str]] = {}
+    for task, questions in tasks.items():
+        for question in questions:
+            winner = answer_key(capture_set, question.family)
+            if winner is not None:
+                keys.setdefault(task, {})[question.family] = question.letter_of(winner)
+    return {"set": capture_set.id, "provenance": capture_set.provenance, "key": keys}
+
+
+def family_rows(capture_set: CaptureSet) -> list[dict[str, Any]]:
+    """One row a family: the decision and its provenance."""
+    rows = []
+    for name, capture in capture_set.captures.items():
+        decision = decide(capture)
+        rows.append(
+            {
+                "set": capture_set.id,
+                "provenance": capture.provenance,
+                "device": capture_set.device.id,
+                "family": name,
+                "winner": decision.winner,
+                "ratio": decision.ratio,
+                "blocks_first": decision.blocks_first,
+                "model_stability": decision.stability,
+                "kept": decision.kept,
+                "reason": decision.reason,
+            }
+        )
+    return rows
+
+
+def variant_rows(capture_set: CaptureSet) -> list[dict[str, Any]]:
+    """One row a variant: its time, verdict, resources and what bounds it."""
+    rows = []
+    for name, capture in capture_set.captures.items():
+        for variant, record in capture.variants.items():
+            rows.append(
+                {
+                    "set": capture_set.id,
+                    "provenance": capture.provenance,
+                    "device": capture_set.device.id,
+                    "family": name,
+                    "variant": variant,
+                    "verdict": record.verdict,
+                    "median_ms": record.time.median_ms if record.time else None,
+                    "approximate": record.time.approximate if record.time else None,
+                    "bound": record.bound.by if record.bound else None,
+                    **vars(record.resources),
+                }
+            )
+    return rows
