@@ -62,9 +62,7 @@ def capture_family(client: Client, hello: Hello, folder: Path, family: Family, o
     return Capture(
         family=family.id,
         provenance=_provenance(hello),
-        variants={
-            name: _record(result, timings.get(name), profiles.get(name)) for name, result in checked.items()
-        },
+        variants={name: _record(result, timings.get(name), profiles.get(name)) for name, result in checked.items()},
         report=report,
         stability=_stability(timings),
         made={

@@ -95,9 +95,7 @@ SPECIAL_VALUES: Mapping[str, tuple[float, ...]] = {
 }
 
 
-def _special(
-    shape: tuple[int, ...], low: float, high: float, rng: np.random.Generator, values: str
-) -> AnyArray:
+def _special(shape: tuple[int, ...], low: float, high: float, rng: np.random.Generator, values: str) -> AnyArray:
     """Uniform values with special ones at seeded places (about one in eight), and at both ends."""
     result = (rng.random(shape) * (high - low) + low).astype(np.float32)
     flat = result.reshape(-1)

@@ -88,9 +88,7 @@ class Backend(Protocol):
         """Run a variant on every check size and compare it with the reference."""
         ...
 
-    def time(
-        self, folder: Path, variants: tuple[str, ...], options: Options, progress: Progress
-    ) -> tuple[Timing, ...]:
+    def time(self, folder: Path, variants: tuple[str, ...], options: Options, progress: Progress) -> tuple[Timing, ...]:
         """Time the plans of variants against each other at the problem size."""
         ...
 
@@ -110,9 +108,7 @@ def verification_from_json(value: Mapping[str, Any]) -> Verification:
 
 
 def timing_from_json(value: Mapping[str, Any]) -> Timing:
-    return Timing(
-        **{**value, "blocks_ms": tuple(value["blocks_ms"]), "draws_ms": tuple(value["draws_ms"])}
-    )
+    return Timing(**{**value, "blocks_ms": tuple(value["blocks_ms"]), "draws_ms": tuple(value["draws_ms"])})
 
 
 def profile_from_json(value: Mapping[str, Any]) -> Profile:

@@ -19,7 +19,8 @@ def family_folders(kernels: str | None) -> dict[str, Path]:
         own = family_dirs(Path(kernels).expanduser())
         if not own:
             raise BadInput(
-                f"no families in {kernels}", hint="Expected DIR/<family>/family.toml; `sparktrace new FAMILY` writes one."
+                f"no families in {kernels}",
+                hint="Expected DIR/<family>/family.toml; `sparktrace new FAMILY` writes one.",
             )
         folders |= {folder.name: folder for folder in own}
     if not folders:

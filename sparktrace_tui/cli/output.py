@@ -33,7 +33,12 @@ class Steps:
         if line == self._last:
             return
         self._last = line
-        print(f"\r\x1b[2K{line[:100]}" if self._live else line, end="" if self._live else "\n", file=sys.stderr, flush=True)
+        print(
+            f"\r\x1b[2K{line[:100]}" if self._live else line,
+            end="" if self._live else "\n",
+            file=sys.stderr,
+            flush=True,
+        )
 
     def done(self) -> None:
         """Leave the line free for what comes next."""

@@ -45,7 +45,10 @@ DEFAULTS: dict[str, Any] = {
 def _device(parser: argparse.ArgumentParser) -> None:
     suppressed = argparse.SUPPRESS
     parser.add_argument(
-        "--backend", choices=("pycuda", "emulated"), default=suppressed, help="pycuda where a GPU works, else emulated"
+        "--backend",
+        choices=("pycuda", "emulated"),
+        default=suppressed,
+        help="pycuda where a GPU works, else emulated",
     )
     parser.add_argument("--device", metavar="PROFILE", default=suppressed, help="device profile to emulate (gb10)")
 

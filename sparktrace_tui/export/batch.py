@@ -11,9 +11,8 @@ from sparktrace_tui.domain.errors import CannotReadOrWrite
 from sparktrace_tui.domain.kernel.capture import CaptureSet
 from sparktrace_tui.domain.kernel.codec import capture_to_json
 from sparktrace_tui.domain.kernel.family import Family
-from sparktrace_tui.domain.kernel.key import decide
 from sparktrace_tui.domain.quiz.question import Question, answer_key
-from sparktrace_tui.export.tables import to_csv
+from sparktrace_tui.export.tables import family_rows, to_csv, variant_rows
 from sparktrace_tui.runs.questions import build_questions
 from sparktrace_tui.store.files import to_json, write_atomic
 
@@ -57,7 +56,8 @@ def _clear_old(out: Path) -> None:
     strange = sorted(here - set(old) - {"manifest.json"})
     if strange:
         raise CannotReadOrWrite(
-            f"{out} holds files that are not from an export: {', '.join(strange[:3])}", hint="Choose an empty folder."
+            f"{out} holds files that are not from an export: {', '.join(strange[:3])}",
+            hint="Choose an empty folder.",
         )
     for name in here:
         (out / name).unlink()
@@ -104,47 +104,3 @@ def _keys(capture_set: CaptureSet, tasks: Mapping[str, Sequence[Question]]) -> d
             if winner is not None:
                 keys.setdefault(task, {})[question.family] = question.letter_of(winner)
     return {"set": capture_set.id, "provenance": capture_set.provenance, "key": keys}
-
-
-def family_rows(capture_set: CaptureSet) -> list[dict[str, Any]]:
-    """One row a family: the decision and its provenance."""
-    rows = []
-    for name, capture in capture_set.captures.items():
-        decision = decide(capture)
-        rows.append(
-            {
-                "set": capture_set.id,
-                "provenance": capture.provenance,
-                "device": capture_set.device.id,
-                "family": name,
-                "winner": decision.winner,
-                "ratio": decision.ratio,
-                "blocks_first": decision.blocks_first,
-                "model_stability": decision.stability,
-                "kept": decision.kept,
-                "reason": decision.reason,
-            }
-        )
-    return rows
-
-
-def variant_rows(capture_set: CaptureSet) -> list[dict[str, Any]]:
-    """One row a variant: its time, verdict, resources and what bounds it."""
-    rows = []
-    for name, capture in capture_set.captures.items():
-        for variant, record in capture.variants.items():
-            rows.append(
-                {
-                    "set": capture_set.id,
-                    "provenance": capture.provenance,
-                    "device": capture_set.device.id,
-                    "family": name,
-                    "variant": variant,
-                    "verdict": record.verdict,
-                    "median_ms": record.time.median_ms if record.time else None,
-                    "approximate": record.time.approximate if record.time else None,
-                    "bound": record.bound.by if record.bound else None,
-                    **vars(record.resources),
-                }
-            )
-    return rows

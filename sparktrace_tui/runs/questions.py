@@ -34,14 +34,10 @@ def evidence_text(capture: Capture, evidence: Evidence) -> str | None:
         if capture.provenance == "measured"
         else "emulated: counted and modelled from the compiled kernel, not taken by Nsight Compute on a GPU"
     )
-    return Template(read_template("evidence")).substitute(
-        kind=kind, report=render(report, width=REPORT_WIDTH).rstrip()
-    )
+    return Template(read_template("evidence")).substitute(kind=kind, report=render(report, width=REPORT_WIDTH).rstrip())
 
 
-def build_question(
-    capture_set: CaptureSet, family: Family, evidence: Evidence, order: Order
-) -> Question | None:
+def build_question(capture_set: CaptureSet, family: Family, evidence: Evidence, order: Order) -> Question | None:
     """The question, or None where this set cannot ask it (not captured, not kept, or no report to show)."""
     capture = capture_set.captures.get(family.id)
     if capture is None or answer_key(capture_set, family.id) is None:

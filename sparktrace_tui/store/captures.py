@@ -37,7 +37,9 @@ def find_set(name_or_path: str) -> Path:
     if (path / SET_FILE).is_file():
         return path
     known = ", ".join(folders) or "none"
-    raise UsageError(f"no capture set {name_or_path!r}", hint=f"Known sets: {known}; a folder with a set.toml works too.")
+    raise UsageError(
+        f"no capture set {name_or_path!r}", hint=f"Known sets: {known}; a folder with a set.toml works too."
+    )
 
 
 def read_set(folder: Path) -> CaptureSet:
@@ -83,7 +85,14 @@ def read_capture(path: Path) -> Capture:
         capture = capture_from_json(json.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise CannotReadOrWrite(f"cannot read {path}: {error.strerror or error}") from error
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
+    except (
+        json.JSONDecodeError,
+        UnicodeDecodeError,
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+    ) as error:
         raise BadInput(f"{path}: not a capture ({error!r})", hint="Make it again with `sparktrace capture`.") from error
     if capture.family != path.stem:
         raise BadInput(f"{path}: holds family {capture.family!r}")

@@ -80,29 +80,37 @@ class _File:
 
     def _line(self, key: str) -> int:
         """The line on which the dotted key (with [n] for table arrays) is written, or of its nearest parent."""
-        parts = re.findall(r"[^.\[\]]+|\[\d+\]", key)
-        lines = self.text.splitlines()
-        at = 0
-        for place, part in enumerate(parts):
-            if part.startswith("["):
-                continue
-            index = 0
-            if place + 1 < len(parts) and parts[place + 1].startswith("["):
-                index = int(parts[place + 1][1:-1])
-            pattern = re.compile(
-                rf"^\s*(\[+([\w.]+\.)?{re.escape(part)}\]+|([\w.]+\.)?{re.escape(part)}(\.\w+)*\s*=)"
-                rf"|[{{,]\s*{re.escape(part)}\s*="
-            )
-            seen = -1
-            for number in range(at, len(lines)):
-                if pattern.search(lines[number]):
-                    seen += 1
-                    if seen == index:
-                        at = number
-                        break
-            else:
-                break
-        return at + 1
+        places = _line_numbers(self.text)
+        while key:
+            if key in places:
+                return places[key]
+            key = key[: max(key.rfind("."), key.rfind("["), 0)]
+        return 1
+
+
+_HEADER = re.compile(r"^\s*(\[\[?)\s*([\w.]+)\s*\]")
+_KEY = re.compile(r"^\s*([\w.]+)\s*=")
+
+
+def _line_numbers(text: str) -> dict[str, int]:
+    """Dotted key -> the 1-based line of its table header or assignment."""
+    places: dict[str, int] = {}
+    counts: dict[str, int] = {}
+    table = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(line):
+            table = ""
+            parts = header[2].split(".")
+            for depth, part in enumerate(parts, 1):
+                table = f"{table}.{part}" if table else part
+                if depth == len(parts) and header[1] == "[[":
+                    counts[table] = counts.get(table, -1) + 1
+                if table in counts:
+                    table = f"{table}[{counts[table]}]"
+            places.setdefault(table, number)
+        elif key := _KEY.match(line):
+            places.setdefault(f"{table}.{key[1]}" if table else key[1], number)
+    return places
 
 
 def read_family(folder: Path) -> Family:
@@ -153,13 +161,15 @@ def read_family(folder: Path) -> Family:
 
 
 def _try_plans(family: Family, file: _File) -> None:
+    """Every launch must resolve at every size, so that a bad plan is found on reading and not in mid-capture."""
     for place, variant in enumerate(family.variants):
         key = "original" if place == 0 else f"rewrite[{place - 1}]"
-        for size in (family.problem, *(check.size for check in family.checks)):
-            try:
-                resolve_launches(variant.launches, family.arrays, family.scalars, size)
-            except ValueError as error:
-                raise file.error(f"{key}.launch", f"does not resolve: {error}") from error
+        for number, launch in enumerate(variant.launches):
+            for size in (family.problem, *(check.size for check in family.checks)):
+                try:
+                    resolve_launches((launch,), family.arrays, family.scalars, size)
+                except ValueError as error:
+                    raise file.error(f"{key}.launch[{number}]", f"does not resolve: {error}") from error
 
 
 def _size(table: _Table) -> Size:

@@ -26,9 +26,7 @@ def capture_to_json(capture: Capture) -> dict[str, Any]:
         "made": dict(capture.made),
         "variants": {name: _record_to_json(record) for name, record in capture.variants.items()},
         "stability": (
-            None
-            if capture.stability is None
-            else {"draws": capture.stability.draws, "first": capture.stability.first}
+            None if capture.stability is None else {"draws": capture.stability.draws, "first": capture.stability.first}
         ),
         "report": None if capture.report is None else report_to_json(capture.report),
     }

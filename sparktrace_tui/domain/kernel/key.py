@@ -27,9 +27,7 @@ class Decision:
 def decide(capture: Capture) -> Decision:
     """Apply the key rule to the rewrites of a capture (DESIGN: key rule)."""
     times = {
-        name: record.time
-        for name, record in capture.variants.items()
-        if name != ORIGINAL and record.time is not None
+        name: record.time for name, record in capture.variants.items() if name != ORIGINAL and record.time is not None
     }
     wrong = [n for n, r in capture.variants.items() if r.verdict not in ("correct", "not checked")]
     if wrong:
@@ -67,9 +65,7 @@ def _measured(blocks: dict[str, tuple[float, ...]], winner: str, ratio: float) -
     if len(counts) != 1 or 0 in counts:
         return Decision(winner, ratio, False, "block medians are missing")
     rounds = range(counts.pop())
-    ratios = [
-        min(b[i] for name, b in blocks.items() if name != winner) / blocks[winner][i] for i in rounds
-    ]
+    ratios = [min(b[i] for name, b in blocks.items() if name != winner) / blocks[winner][i] for i in rounds]
     ratio = median(ratios)
     first = sum(r > 1 for r in ratios)
     if first < FIRST_IN_BLOCKS:
