@@ -11,15 +11,16 @@ class Parser(argparse.ArgumentParser):
     """Raises UsageError instead of exiting, and takes no abbreviated options."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, allow_abbrev=False, **kwargs)
+        kwargs.setdefault("allow_abbrev", False)
+        super().__init__(*args, **kwargs)
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(message, hint=f"See `{self.prog} --help`.")
 
 
-def _common() -> argparse.ArgumentParser:
+def _common() -> Parser:
     """Options that work before and after the subcommand: no defaults, or one place would lose the other's."""
-    common = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS, allow_abbrev=False)
+    common = Parser(add_help=False, argument_default=argparse.SUPPRESS)
     common.add_argument("--captures", action="append", metavar="SET", help="read this capture set (repeatable)")
     common.add_argument("--kernels", metavar="DIR", help="use a folder of families beside the bundled ones")
     common.add_argument("--seed", type=int, metavar="N", help="seed of everything random (default 0)")

@@ -1,0 +1,1 @@
+"""Who answers questions: people, baselines, replays and models, behind one protocol."""
