@@ -43,6 +43,8 @@ def build_question(capture_set: CaptureSet, family: Family, evidence: Evidence, 
     if capture is None or answer_key(capture_set, family.id) is None:
         return None
     text = evidence_text(capture, evidence)
+    if text is None and recorded:
+        text = ""
     if text is None:
         return None
     options = options_for(capture_set, family, order)
