@@ -37,8 +37,13 @@ def evidence_text(capture: Capture, evidence: Evidence) -> str | None:
     return Template(read_template("evidence")).substitute(kind=kind, report=render(report, width=REPORT_WIDTH).rstrip())
 
 
-def build_question(capture_set: CaptureSet, family: Family, evidence: Evidence, order: Order) -> Question | None:
-    """The question, or None where this set cannot ask it (not captured, not kept, or no report to show)."""
+def build_question(
+    capture_set: CaptureSet, family: Family, evidence: Evidence, order: Order, *, recorded: bool = False
+) -> Question | None:
+    """The question, or None where this set cannot ask it (not captured, not kept, or no report to show).
+
+    recorded: the question only frames a recorded game, whose report we may not have: then it is left out.
+    """
     capture = capture_set.captures.get(family.id)
     if capture is None or answer_key(capture_set, family.id) is None:
         return None
