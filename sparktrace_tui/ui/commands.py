@@ -1,0 +1,127 @@
+"""One table of commands: key bindings, footer, palette and help are all made from it, and from nothing else."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from textual.binding import Binding, BindingType
+
+Where = Literal["browse", "quiz", "report", "help"]
+BROWSE: frozenset[Where] = frozenset({"browse"})
+QUIZ: frozenset[Where] = frozenset({"quiz"})
+PANES: frozenset[Where] = frozenset({"browse", "quiz", "report"})
+ALL: frozenset[Where] = frozenset({"browse", "quiz", "report", "help"})
+
+
+@dataclass(frozen=True)
+class Command:
+    """A thing that a screen can do. Its screen answers with a method `action_<id>` (dots and dashes as underscores).
+
+    keys: Textual's key names, comma separated. shown: how the key is written for people. label: one or two words for
+    the footer. help: a sentence for the palette and the help screen. where: the screens that have it. footer: its rank
+    there, the lowest first; 0 is not in the footer.
+    """
+
+    id: str
+    keys: str
+    shown: str
+    label: str
+    help: str
+    where: frozenset[Where]
+    group: str
+    footer: int = 0
+    argument: str | None = None
+
+    @property
+    def action(self) -> str:
+        return f"{self.id}({self.argument!r})" if self.argument is not None else self.id
+
+
+def _letters(where: frozenset[Where], id: str, text: str, group: str) -> tuple[Command, ...]:
+    return tuple(
+        Command(
+            id,
+            letter,
+            letter,
+            f"{text} {letter.upper()}",
+            f"{text} {letter.upper()}.",
+            where,
+            group,
+            0,
+            letter,
+        )
+        for letter in "abcd"
+    )
+
+
+COMMANDS: tuple[Command, ...] = (
+    *_letters(BROWSE, "show", "Show rewrite", "Kernel"),
+    *_letters(QUIZ, "pick", "Pick", "Quiz"),
+    Command("confirm", "enter,space", "enter", "confirm", "Confirm the pick, or go on.", QUIZ, "Quiz", 2),
+    Command("undo", "u,backspace", "u", "undo", "Take the pick back, before it is confirmed.", QUIZ, "Quiz", 3),
+    Command("keep", "K", "K", "keep", "Keep the first pick.", QUIZ, "Quiz"),
+    Command("rival", "i", "i", "rival", "Unfold what the rival wrote, after the reveal.", QUIZ, "Quiz"),
+    Command("original", "o", "o", "original", "Show the original.", PANES, "Kernel"),
+    Command("diff", "v", "v", "diff", "Show a rewrite as its source, or as what differs from the original.", PANES,
+            "Kernel", 4),
+    Command("ablate", "x", "x", "conflicts", "Bank-conflict lines of the report: shown, names hidden, strict.", PANES,
+            "Report", 3),
+    Command("fold", "enter,space", "enter", "fold", "Fold a section, or jump from a rule to its source line.",
+            BROWSE | {"report"}, "Report"),
+    Command("reveal", "r", "r", "reveal", "Reveal the times. The family then counts as seen.", BROWSE, "Kernel", 2),
+    Command("families", "f", "f", "families", "Choose a family.", BROWSE, "Families", 1),
+    Command("family", "right_square_bracket", "]", "next family", "The next family.", BROWSE, "Families", 0, "1"),
+    Command("family", "left_square_bracket", "[", "previous family", "The family before.", BROWSE, "Families", 0, "-1"),
+    Command("switch_set", "s", "s", "set", "Switch to the next capture set.", BROWSE, "Families"),
+    Command("profile", "p", "p", "profile", "Profile on this machine's GPU.", BROWSE, "Kernel"),
+    Command("quiz", "Q", "Q", "quiz", "Start a quiz.", BROWSE, "Screens"),
+    Command("next_pane", "tab", "tab", "panes", "Go to the next pane.", PANES, "Move", 5),
+    Command("previous_pane", "shift+tab", "shift+tab", "previous pane", "Go to the pane before.", PANES, "Move"),
+    Command("scroll", "j,down", "j", "down", "Down a line.", PANES, "Move", 0, "down"),
+    Command("scroll", "k,up", "k", "up", "Up a line.", PANES, "Move", 0, "up"),
+    Command("scroll", "pagedown,ctrl+f", "pgdn", "page down", "Down a page.", PANES, "Move", 0, "pagedown"),
+    Command("scroll", "pageup,ctrl+b", "pgup", "page up", "Up a page.", PANES, "Move", 0, "pageup"),
+    Command("scroll", "g,home", "g", "top", "To the top.", PANES, "Move", 0, "top"),
+    Command("scroll", "G,end", "G", "bottom", "To the bottom.", PANES, "Move", 0, "bottom"),
+    Command("scroll", "h,left", "h", "left", "To the left.", PANES, "Move", 0, "left"),
+    Command("scroll", "l,right", "l", "right", "To the right.", PANES, "Move", 0, "right"),
+    Command("next_mark", "n", "n", "next", "The next match, conflict or hunk.", PANES, "Move", 0, "1"),
+    Command("next_mark", "N", "N", "previous", "The match, conflict or hunk before.", PANES, "Move", 0, "-1"),
+    Command("search", "slash", "/", "search", "Search in the pane.", PANES, "Move"),
+    Command("maximise", "z", "z", "maximise", "Give the pane the whole screen, or back.", PANES, "View"),
+    Command("wrap", "w", "w", "wrap", "Wrap long lines, or scroll them.", PANES, "View"),
+    Command("copy", "y", "y", "copy", "Copy the selection, or the whole pane.", PANES, "View"),
+    Command("theme", "t", "t", "theme", "Dark or light.", ALL, "View"),
+    Command("palette", "colon,ctrl+p", ":", "palette", "Every command by name.", PANES, "Screens"),
+    Command("help", "question_mark", "?", "help", "This help.", PANES, "Screens", 6),
+    Command("back", "escape", "esc", "back", "Back: out of a search, a maximised pane, a screen.", ALL, "Screens"),
+    Command("quit", "q", "q", "quit", "Quit, with a summary on the ordinary screen.", ALL, "Screens", 7),
+)  # fmt: skip
+
+
+def commands_for(where: Where) -> tuple[Command, ...]:
+    """The commands of a screen, in the table's order."""
+    return tuple(command for command in COMMANDS if where in command.where)
+
+
+def bindings_for(where: Where) -> list[BindingType]:
+    """The key bindings of a screen. Those of tab and the arrows win over the focused widget's own."""
+    return [
+        Binding(command.keys, command.action, command.help, show=False, priority="tab" in command.keys)
+        for command in commands_for(where)
+    ]
+
+
+def footer_for(where: Where, hidden: Iterable[str] = ()) -> tuple[Command, ...]:
+    """The commands of a screen's footer, the most wanted first, without the hidden ids."""
+    left_out = set(hidden)
+    found = [c for c in commands_for(where) if c.footer and c.id not in left_out]
+    return tuple(sorted(found, key=lambda command: command.footer))
+
+
+def help_for(where: Where) -> dict[str, tuple[Command, ...]]:
+    """The commands of a screen by group, groups in the order of their first command."""
+    groups: dict[str, list[Command]] = {}
+    for command in commands_for(where):
+        groups.setdefault(command.group, []).append(command)
+    return {group: tuple(commands) for group, commands in groups.items()}

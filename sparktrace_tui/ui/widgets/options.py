@@ -1,0 +1,204 @@
+"""The candidates in a pane: letter, description and, once revealed, a bar with its time; as rows or as cards."""
+
+from dataclasses import dataclass
+
+from textual import events
+from textual.content import Content, Span
+from textual.message import Message
+from textual.style import Style
+
+from sparktrace_tui.domain.kernel.capture import Time
+from sparktrace_tui.ui.text import fit, milliseconds, one_line, reflow
+from sparktrace_tui.ui.widgets.lines import LineView, Row, joined, styled
+
+BAR = "█"
+PARTS = " ▏▎▍▌▋▊▉"
+
+
+@dataclass(frozen=True)
+class Option:
+    """A candidate, or the original (letter `o`). `time` is what may be shown of it: None is hidden or not known.
+
+    revealed: its time may be shown. shown: it stands in the candidate pane. chosen: picked, not yet confirmed.
+    picks: the steps (1, 2) at which it was picked. rival: the same of the other player, once both are in.
+    """
+
+    letter: str
+    description: str
+    revealed: bool = False
+    time: Time | None = None
+    word: str = ""
+    winner: bool = False
+    shown: bool = False
+    chosen: bool = False
+    picks: tuple[int, ...] = ()
+    rival: tuple[int, ...] = ()
+    changes: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Options:
+    """All that the pane says: a line above the candidates, they, and lines below; each line is (text, role)."""
+
+    options: tuple[Option, ...] = ()
+    above: tuple[tuple[str, str], ...] = ()
+    below: tuple[tuple[str, str], ...] = ()
+    cards: bool = False
+
+
+class OptionsView(LineView):
+    """The pane of the candidates; a click on one says which."""
+
+    class Clicked(Message):
+        """A candidate was clicked."""
+
+        def __init__(self, letter: str) -> None:
+            super().__init__()
+            self.letter = letter
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self.options = Options()
+
+    def show(self, options: Options) -> None:
+        if options != self.options:
+            self.options = options
+            self.rebuild()
+
+    def build(self, width: int) -> tuple[list[str], list[Row]]:
+        shown = self.options
+        rows: list[Content] = []
+        for text, role in shown.above:
+            rows += [styled((line, role)) for line in reflow(text, width)]
+        columns = 4 if width >= 150 else 2 if width >= 90 else 1
+        height = self.scrollable_content_region.height
+        if shown.cards and columns > 1 and height >= 8:
+            rows += cards(shown.options, width, columns, height - len(rows))
+        else:
+            longest = max((o.time.median_ms for o in shown.options if o.revealed and o.time), default=0.0)
+            rows += [option_row(option, width, longest) for option in shown.options]
+        for text, role in shown.below:
+            rows += [styled((line, role)) for line in reflow(text, width)] or [Content("")]
+        return [row.plain for row in rows], [Row(row, i) for i, row in enumerate(rows)]
+
+    def on_click(self, event: events.Click) -> None:
+        letter = event.style.meta.get("option")
+        if letter:
+            event.stop()
+            self.post_message(self.Clicked(str(letter)))
+
+
+def clickable_option(content: Content, letter: str) -> Content:
+    """The content, told apart by the mouse as the candidate of that letter."""
+    return Content(
+        content.plain,
+        spans=[*content.spans, Span(0, len(content.plain), Style.from_meta({"option": letter}))],
+    )
+
+
+def option_row(option: Option, width: int, longest: float) -> Content:
+    """A candidate in one row; with its bar, scaled to the longest time shown, once revealed."""
+    head = lead(option)
+    room = width - head.cell_length
+    if not option.revealed:
+        return clickable_option(joined([head, styled(fit(one_line(option.description), room))]), option.letter)
+    bar_width = min(max(room // 3, 8), 48)
+    return clickable_option(
+        joined([head, timed(option, bar_width, longest), tail(option, room - bar_width - 25)]), option.letter
+    )
+
+
+def lead(option: Option) -> Content:
+    """Mark, letter, and what was picked: ` ▸ A `."""
+    mark = (
+        ("✓", "right")
+        if option.winner
+        else ("●", "title")
+        if option.chosen
+        else ("▸", "dim")
+        if option.shown
+        else (" ", "")
+    )
+    letter_role = "prior" if option.letter == "o" else "key"
+    letter = option.letter if option.letter == "o" else f" {option.letter} "
+    return styled(" ", mark, " ", (letter if option.letter != "o" else " o ", letter_role), " ")
+
+
+def timed(option: Option, bar_width: int, longest: float) -> Content:
+    """A bar and the time in words, 25 cells after the bar."""
+    if option.time is None:
+        return styled((fit("", bar_width), ""), (fit(" n/a", 25), "dim"))
+    length = option.time.median_ms / longest * bar_width if longest else 0
+    full = int(length)
+    part = PARTS[int((length - full) * 8)].strip()
+    bar = BAR * full + part
+    bar = bar or PARTS[1]
+    role = "right-bar" if option.winner else "prior" if option.letter == "o" else "bar"
+    words = f" {milliseconds(option.time.median_ms, option.time.approximate):>9} {option.word}"
+    return styled((fit(bar, bar_width), role), (fit(words, 25), "right" if option.winner else "text"))
+
+
+def tail(option: Option, room: int) -> Content:
+    """Who picked it and its description, after the time."""
+    said = []
+    if option.picks:
+        said.append("you " + " and ".join(_STEP[step] for step in option.picks))
+    if option.rival:
+        said.append("rival " + " and ".join(_STEP[step] for step in option.rival))
+    note = ", ".join(said)
+    if not note:
+        return styled((fit(" " + one_line(option.description), room), "dim"))
+    return styled(" ", (note, "title"), (fit(f"  {one_line(option.description)}", room - 1 - len(note)), "dim"))
+
+
+_STEP = {1: "1st", 2: "2nd"}
+
+
+def cards(options: tuple[Option, ...], width: int, columns: int, height: int) -> list[Content]:
+    """The candidates as bordered cards with as much of their diff as fits."""
+    card_rows = -(-len(options) // columns)
+    each = max(height // max(card_rows, 1), 4)
+    share, odd = divmod(width, columns)
+    longest = max((o.time.median_ms for o in options if o.revealed and o.time), default=0.0)
+    rows: list[Content] = []
+    for first in range(0, len(options), columns):
+        drawn = [
+            card(option, share + (place < odd), each, longest)
+            for place, option in enumerate(options[first : first + columns])
+        ]
+        rows += [joined([one[line] for one in drawn]) for line in range(each)]
+    return rows
+
+
+def card(option: Option, width: int, height: int, longest: float) -> list[Content]:
+    """One card: a border with the letter, the description, the bar once revealed, and the lines that change."""
+    inside = width - 4
+    edge = "right" if option.winner else "title" if option.chosen else "dim"
+    corner = "╭─" if not option.chosen else "┏━"
+    across, side, right, foot = ("━", "┃", "┓", ("┗", "┛")) if option.chosen else ("─", "│", "╮", ("╰", "╯"))
+    mark = "✓ " if option.winner else "● " if option.chosen else ""
+    body = [styled((line, "text")) for line in reflow(option.description, inside)]
+    if option.revealed:
+        bar = timed(option, max(inside - 25, 4), longest)
+        body.append(bar if option.time else styled(("n/a", "dim")))
+        if note := tail(Option(option.letter, "", picks=option.picks, rival=option.rival), inside).plain.strip():
+            body.append(styled((note, "title")))
+    room = height - 2 - len(body)
+    changes = list(option.changes)
+    if len(changes) > room > 0:
+        hidden = len(changes) - room + 1
+        changes = [*changes[: room - 1], ("~", f"⋯ {hidden} more lines: v")]
+    for sign, text in changes[: max(room, 0)]:
+        role = {"+": "add", "-": "remove"}.get(sign, "dim")
+        body.append(styled((f"{sign} " if sign in "+-" else "", role), (text, "text" if sign in "+-" else "dim")))
+    body = body[: height - 2] + [Content("")] * (height - 2 - len(body))
+    title = f" {mark}{option.letter} "
+    top = styled((corner, edge), (title, "key" if not option.winner else "right"),
+                 (across * (width - 3 - len(title)) + right, edge))  # fmt: skip
+    rows = [top]
+    for line in body:
+        cut = line if line.cell_length <= inside else joined([line[: inside - 1], styled(("…", "dim"))])
+        pad = styled(" " * (inside - cut.cell_length))
+        rows.append(joined([styled((f"{side} ", edge)), cut, pad, styled((f" {side}", edge))]))
+    rows.append(styled((foot[0] + across * (width - 2) + foot[1], edge)))
+    return [clickable_option(row, option.letter) for row in rows]
