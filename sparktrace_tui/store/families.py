@@ -164,10 +164,10 @@ def _try_plans(family: Family, file: _File) -> None:
     """Every launch must resolve at every size, so that a bad plan is found on reading and not in mid-capture."""
     for place, variant in enumerate(family.variants):
         key = "original" if place == 0 else f"rewrite[{place - 1}]"
-        for number, launch in enumerate(variant.launches):
+        for number in range(len(variant.launches)):
             for size in (family.problem, *(check.size for check in family.checks)):
                 try:
-                    resolve_launches((launch,), family.arrays, family.scalars, size)
+                    resolve_launches(variant.launches[: number + 1], family.arrays, family.scalars, size)
                 except ValueError as error:
                     raise file.error(f"{key}.launch[{number}]", f"does not resolve: {error}") from error
 
@@ -241,7 +241,7 @@ def _variant(table: _Table, folder: Path, variant_id: str) -> Variant:
 
 
 def _launch(table: _Table) -> Launch:
-    table.only("kernel", "grid", "block", "args", "shared_bytes", "repeat")
+    table.only("kernel", "grid", "block", "args", "shared_bytes", "repeat", "in_step")
     grid, block = table.get("grid", list), table.get("block", list)
     for name, triple in (("grid", grid), ("block", block)):
         if len(triple) != 3:
@@ -253,4 +253,5 @@ def _launch(table: _Table) -> Launch:
         args=tuple(table.get("args", list)),
         shared_bytes=table.get("shared_bytes", (int, str), 0),
         repeat=table.get("repeat", (int, str), 1),
+        in_step=table.get("in_step", bool, False),
     )

@@ -13,7 +13,15 @@ _BINARY: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
     ast.Div: lambda a, b: a / b,
     ast.FloorDiv: lambda a, b: a // b,
     ast.Mod: lambda a, b: a % b,
+    ast.LShift: lambda a, b: _shift(a, b),
+    ast.RShift: lambda a, b: _shift(a, -b),
 }
+
+
+def _shift(a: Number, bits: Number) -> int:
+    if not (isinstance(a, int) and isinstance(bits, int) and abs(bits) < 64):
+        raise ValueError(f"cannot shift {a} by {abs(bits)} bits")
+    return a << bits if bits >= 0 else a >> -bits
 
 
 def ceil_div(a: Number, b: Number) -> int:
@@ -33,7 +41,7 @@ _FUNCTIONS: dict[str, Callable[..., Number]] = {
 def evaluate(text: str | Number, symbols: Mapping[str, Number]) -> Number:
     """The value of `text` where names are `symbols`; ValueError says what cannot be read.
 
-    Allowed: numbers, names, + - * / // %, unary minus, and ceil_div, min, max, sqrt, log2.
+    Allowed: numbers, names, + - * / // % << >> (whole numbers), unary minus, and ceil_div, min, max, sqrt, log2.
     """
     if not isinstance(text, str):
         return text

@@ -64,7 +64,8 @@ class Launch:
     """One kernel launch, or `repeat` of them; expressions may use the size, the scalars and `rep` (0, 1, ...).
 
     An argument is an array's name, an array's name with an element offset (`in[rep * chunk]`), a scalar's name,
-    or `dtype:expression` for a value of its own (`i32:rep + 1`).
+    or `dtype:expression` for a value of its own (`i32:rep + 1`). `in_step`: repeated together with the launch
+    before it (which has the `repeat`), so that the two take turns.
     """
 
     kernel: str
@@ -73,6 +74,7 @@ class Launch:
     args: tuple[str, ...]
     shared_bytes: str | Number = 0
     repeat: str | Number = 1
+    in_step: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,20 +122,38 @@ def resolve_launches(
     values = resolve_scalars(scalars, size)
     symbols: dict[str, Number] = {**values, **size}
     resolved = []
-    for launch in launches:
-        for rep in range(int(evaluate(launch.repeat, symbols))):
-            here = {**symbols, "rep": rep}
-            gx, gy, gz = (int(evaluate(extent, here)) for extent in launch.grid)
-            resolved.append(
-                ResolvedLaunch(
-                    kernel=launch.kernel,
-                    grid=(gx, gy, gz),
-                    block=launch.block,
-                    shared_bytes=int(evaluate(launch.shared_bytes, here)),
-                    args=tuple(_argument(text, arrays, scalars, here) for text in launch.args),
-                )
-            )
+    for group in _groups(launches):
+        for rep in range(int(evaluate(group[0].repeat, symbols))):
+            resolved += [_resolve(launch, arrays, scalars, {**symbols, "rep": rep}) for launch in group]
     return tuple(resolved)
+
+
+def _groups(launches: tuple[Launch, ...]) -> list[list[Launch]]:
+    """Each launch with those that are repeated in step with it."""
+    groups: list[list[Launch]] = []
+    for launch in launches:
+        if launch.in_step and not groups:
+            raise ValueError("the first launch has none before it to be in step with")
+        if launch.in_step and launch.repeat != 1:
+            raise ValueError("a launch in step has no repeat of its own")
+        if launch.in_step:
+            groups[-1].append(launch)
+        else:
+            groups.append([launch])
+    return groups
+
+
+def _resolve(
+    launch: Launch, arrays: Mapping[str, Array], scalars: Mapping[str, Scalar], symbols: Mapping[str, Number]
+) -> ResolvedLaunch:
+    gx, gy, gz = (int(evaluate(extent, symbols)) for extent in launch.grid)
+    return ResolvedLaunch(
+        kernel=launch.kernel,
+        grid=(gx, gy, gz),
+        block=launch.block,
+        shared_bytes=int(evaluate(launch.shared_bytes, symbols)),
+        args=tuple(_argument(text, arrays, scalars, symbols) for text in launch.args),
+    )
 
 
 def resolve_scalars(scalars: Mapping[str, Scalar], size: Size) -> dict[str, Number]:

@@ -1,0 +1,16 @@
+__device__ float apply(float v, int k)
+{
+    const float gain = 1.25f - 0.0625f * k;
+    const float shift = 0.125f * k - 0.5f;
+    v = v * gain + shift;
+    return v < 0.0f ? 0.25f * v : v;
+}
+
+extern "C" __global__ void stage_pair(const float *from, float *to, int k, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        const float v = apply(from[i], k);
+        to[i] = apply(v, k + 1);
+    }
+}

@@ -1,0 +1,62 @@
+#define BLOCK 256
+#define LOWEST (-3.402823466e38f)
+
+__device__ float block_max(float v)
+{
+    __shared__ float part[BLOCK];
+    part[threadIdx.x] = v;
+    __syncthreads();
+    for (int half = BLOCK / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half)
+            part[threadIdx.x] = fmaxf(part[threadIdx.x], part[threadIdx.x + half]);
+        __syncthreads();
+    }
+    return part[0];
+}
+
+__device__ float block_sum(float v)
+{
+    __shared__ float part[BLOCK];
+    part[threadIdx.x] = v;
+    __syncthreads();
+    for (int half = BLOCK / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half)
+            part[threadIdx.x] += part[threadIdx.x + half];
+        __syncthreads();
+    }
+    return part[0];
+}
+
+extern "C" __global__ void row_max(const float *__restrict__ x, float *__restrict__ top, int cols)
+{
+    const float *line = x + (size_t)blockIdx.x * cols;
+    float m = LOWEST;
+    for (int c = threadIdx.x; c < cols; c += BLOCK)
+        m = fmaxf(m, line[c]);
+    m = block_max(m);
+    if (threadIdx.x == 0)
+        top[blockIdx.x] = m;
+}
+
+extern "C" __global__ void row_exp_sum(const float *__restrict__ x, const float *__restrict__ top,
+                                       float *__restrict__ total, int cols)
+{
+    const float *line = x + (size_t)blockIdx.x * cols;
+    const float m = top[blockIdx.x];
+    float sum = 0.0f;
+    for (int c = threadIdx.x; c < cols; c += BLOCK)
+        sum += expf(line[c] - m);
+    sum = block_sum(sum);
+    if (threadIdx.x == 0)
+        total[blockIdx.x] = sum;
+}
+
+extern "C" __global__ void row_normalise(const float *__restrict__ x, const float *__restrict__ top,
+                                         const float *__restrict__ total, float *__restrict__ y, int cols)
+{
+    const size_t at = (size_t)blockIdx.x * cols;
+    const float m = top[blockIdx.x];
+    const float sum = total[blockIdx.x];
+    for (int c = threadIdx.x; c < cols; c += BLOCK)
+        y[at + c] = expf(x[at + c] - m) / sum;
+}

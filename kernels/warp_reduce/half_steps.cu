@@ -1,0 +1,26 @@
+#define BLOCK 256
+#define ROUNDS 64
+
+extern "C" __global__ void mix(const unsigned *__restrict__ in, unsigned *__restrict__ out, int n)
+{
+    __shared__ unsigned part[BLOCK];
+    const int t = threadIdx.x;
+    const int lane = t % 32;
+    const int i = blockIdx.x * BLOCK + t;
+
+    unsigned v = i < n ? in[i] : 0u;
+    for (unsigned round = 0; round < ROUNDS; ++round) {
+        part[t] = v;
+        __syncwarp();
+        for (int half = 16; half > 0; half /= 2) {
+            if (lane < half)
+                part[t] += part[t + half];
+            __syncwarp();
+        }
+        const unsigned total = part[t - lane];
+        __syncwarp();
+        v ^= total + round;
+    }
+    if (i < n)
+        out[i] = v;
+}
