@@ -95,4 +95,8 @@ def build_parser() -> Parser:
     play.add_argument("--rival", metavar="PLAYER")
     play.add_argument("--evidence", choices=("source", "full", "ablated"), default="full")
     play.add_argument("--order", choices=("forward", "mirror"), default="forward")
+
+    prompts = add("prompts", "prompts", "frozen prompts: check them against their manifest, or write them")
+    prompts.add_argument("action", choices=("check", "write"))
+    prompts.add_argument("--into", metavar="DIR", default=argparse.SUPPRESS, help="the folder of prompts (bundled)")
     return top

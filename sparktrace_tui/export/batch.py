@@ -1,6 +1,5 @@
 """`--batch`: everything there is as plain files, with a hash of each; the same input gives the same bytes."""
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,9 +10,8 @@ from sparktrace_tui.domain.errors import CannotReadOrWrite
 from sparktrace_tui.domain.kernel.capture import CaptureSet
 from sparktrace_tui.domain.kernel.codec import capture_to_json
 from sparktrace_tui.domain.kernel.family import Family
-from sparktrace_tui.domain.quiz.question import Question, answer_key
+from sparktrace_tui.export.prompts import keys_of, sha256, task_files, tasks_of
 from sparktrace_tui.export.tables import family_rows, to_csv, variant_rows
-from sparktrace_tui.runs.questions import build_questions
 from sparktrace_tui.store.files import to_json, write_atomic
 
 
@@ -28,17 +26,13 @@ def export_batch(out: Path, sets: Sequence[CaptureSet], families: Mapping[str, F
     manifest = {
         "sparktrace": __version__,
         "sets": {s.id: {"provenance": s.provenance, "device": s.device.id} for s in sets},
-        "files": {name: _sha256(text) for name, text in sorted(files.items())},
+        "files": {name: sha256(text) for name, text in sorted(files.items())},
     }
     _clear_old(out)
     for name, text in files.items():
         write_atomic(out / name, text)
     write_atomic(out / "manifest.json", to_json(manifest))
     return manifest
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def _clear_old(out: Path) -> None:
@@ -64,43 +58,15 @@ def _clear_old(out: Path) -> None:
 
 
 def _set_files(capture_set: CaptureSet, families: Mapping[str, Family]) -> dict[str, str]:
-    files: dict[str, str] = {}
-    tasks: dict[str, list[Question]] = {}
-    for question in build_questions(capture_set, families):
-        tasks.setdefault(question.task, []).append(question)
+    tasks = tasks_of(capture_set, families)
+    files = {f"prompts/{capture_set.id}/{name}": text for name, text in task_files(tasks).items()}
     for task, questions in tasks.items():
-        lines = [json.dumps(question_to_json(q), ensure_ascii=False) for q in questions]
-        files[f"prompts/{capture_set.id}/{task}.jsonl"] = "\n".join(lines) + "\n"
-        for q in questions:
-            files[f"prompts/{capture_set.id}/text/{task}/{q.family}.md"] = q.prompt
-    files[f"keys/{capture_set.id}.json"] = to_json(_keys(capture_set, tasks))
+        for question in questions:
+            files[f"prompts/{capture_set.id}/text/{task}/{question.family}.md"] = question.prompt
+    files[f"keys/{capture_set.id}.json"] = to_json(keys_of(capture_set, tasks))
     for name, capture in capture_set.captures.items():
         files[f"captures/{capture_set.id}/{name}.json"] = to_json(capture_to_json(capture))
     for name, rows in (("families", family_rows(capture_set)), ("variants", variant_rows(capture_set))):
         files[f"tables/{capture_set.id}/{name}.json"] = to_json(rows)
         files[f"tables/{capture_set.id}/{name}.csv"] = to_csv(rows)
     return files
-
-
-def question_to_json(question: Question) -> dict[str, Any]:
-    """One line of a task's file: the prompt with its hash, and which variant each letter is. No key."""
-    return {
-        "set": question.set_id,
-        "provenance": question.provenance,
-        "family": question.family,
-        "evidence": question.evidence,
-        "order": question.order,
-        "options": dict(question.options),
-        "prompt_sha256": _sha256(question.prompt),
-        "prompt": question.prompt,
-    }
-
-
-def _keys(capture_set: CaptureSet, tasks: Mapping[str, Sequence[Question]]) -> dict[str, Any]:
-    keys: dict[str, dict[str, str]] = {}
-    for task, questions in tasks.items():
-        for question in questions:
-            winner = answer_key(capture_set, question.family)
-            if winner is not None:
-                keys.setdefault(task, {})[question.family] = question.letter_of(winner)
-    return {"set": capture_set.id, "provenance": capture_set.provenance, "key": keys}
