@@ -92,7 +92,7 @@ def write_prompts(folder: Path, files: Mapping[str, str]) -> None:
 
 
 def check_prompts(folder: Path, files: Mapping[str, str]) -> list[str]:
-    """What differs between the folder and what the set gives now: one line a file, and a family where it can be told."""
+    """What differs between the folder and what the set gives now: a line a file, with the families that differ."""
     drift = []
     for name, text in files.items():
         try:
