@@ -96,6 +96,9 @@ def build_parser() -> Parser:
     play.add_argument("--evidence", choices=("source", "full", "ablated"), default="full")
     play.add_argument("--order", choices=("forward", "mirror"), default="forward")
 
+    new = add("new", "new", "scaffold a family that verifies as it stands, below --kernels DIR (default: kernels)")
+    new.add_argument("family", metavar="FAMILY")
+
     prompts = add("prompts", "prompts", "frozen prompts: check them against their manifest, or write them")
     prompts.add_argument("action", choices=("check", "write"))
     prompts.add_argument("--into", metavar="DIR", default=argparse.SUPPRESS, help="the folder of prompts (bundled)")
