@@ -6,7 +6,7 @@ from pathlib import Path
 from sparktrace_tui.domain.errors import CannotReadOrWrite, UsageError
 from sparktrace_tui.store.files import write_atomic
 
-_TEMPLATES = Path(__file__).parent / "scaffold"
+_TEMPLATES = Path(__file__).parent / "new_family"
 
 
 def scaffold_family(family: str, kernels: Path) -> list[Path]:
