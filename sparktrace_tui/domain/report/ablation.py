@@ -17,6 +17,7 @@ from sparktrace_tui.domain.report.conflicts import (
 )
 from sparktrace_tui.domain.report.report import (
     Instruction,
+    Marker,
     Metric,
     Report,
     Rule,
@@ -66,10 +67,9 @@ class _Ablation:
         raw = self.metrics(report.raw, "raw metrics")
         source = self.lines(report.source)
         instructions = self.instructions(report.instructions)
+        markers = self.markers(report.markers)
         other = tuple(
-            text
-            for text in (self.free(line, "other", whole=True) for line in report.other)
-            if text is not None
+            text for text in (self.free(line, "other", whole=True) for line in report.other) if text is not None
         )
         launch = replace(
             report.launch,
@@ -92,6 +92,7 @@ class _Ablation:
             source=source,
             instructions=instructions,
             other=other,
+            markers=markers,
         )
         return Ablated(changed, tuple(self.removed))
 
@@ -155,9 +156,7 @@ class _Ablation:
         bad: dict[int, str] = {}
         for instance in texts:
             for part in (instance.id, instance.value):
-                if isinstance(part, str) and (
-                    why := label_reason(part, self.level) or prose_reason(part, self.level)
-                ):
+                if isinstance(part, str) and (why := label_reason(part, self.level) or prose_reason(part, self.level)):
                     bad[id(instance)] = why
                 elif isinstance(part, str) and names_conflict(part):
                     bad[id(instance)] = NAMED
@@ -169,7 +168,7 @@ class _Ablation:
         return replace(metric, instances=tuple(i for i in metric.instances if id(i) not in bad))
 
     def table(self, table: Table, where: str) -> Table | None:
-        """The table without its conflict columns and rows; None where the title names them or nothing is left."""
+        """The table without its conflict columns and rows; None where nothing is left."""
         place = f"{where}, table {table.title}" if table.title else where
         if why := label_reason(table.title, self.level) or prose_reason(table.title, self.level):
             self.took(f"table {table.title}", where, why)
@@ -180,9 +179,7 @@ class _Ablation:
         rows: list[tuple[str, ...]] = []
         for row in table.rows:
             kept = tuple(cell for i, cell in enumerate(row) if i not in columns)
-            why_row = next(
-                (w for cell in kept if (w := label_reason(cell, self.level) or self.cell(cell))), None
-            )
+            why_row = next((w for cell in kept if (w := label_reason(cell, self.level) or self.cell(cell))), None)
             if why_row:
                 self.took("  ".join(cell for cell in row if cell), place, why_row)
             else:
@@ -201,16 +198,14 @@ class _Ablation:
     def rule(self, rule: Rule, where: str) -> Rule | None:
         """The rule without what it says of conflicts; None where the finding itself is about them.
 
-        A finding whose id, title or first sentence names (or, if strict, derives) conflicts goes as a whole, with
-        its speedup; of any other only the clause or the sentences that do.
+        A finding whose id, title or first sentence names (or, if strict, derives) conflicts goes as a whole,
+        with its speedup; of any other only the clause or the sentences that do.
         """
         place = f"{where}, rule {rule.title or rule.id}".removesuffix(" ")
         text = without_clause(rule.text)
         said = sentences(text)
         ids = (*CONFLICT_RULES, *STRICT_RULES) if self.level == "strict" else CONFLICT_RULES
-        why = next(
-            (w for part in (rule.id, rule.title, said[0]) if (w := prose_reason(part, self.level))), None
-        )
+        why = next((w for part in (rule.id, rule.title, said[0]) if (w := prose_reason(part, self.level))), None)
         if why or rule.id in ids:
             self.took(f"{rule.severity} {rule.title or rule.id or 'rule'}: {rule.text}", where, why or NAMED)
             return None
@@ -245,6 +240,18 @@ class _Ablation:
         for name, why in bad.items():
             self.took(f"{name} = {metrics[name]}", where, why)
         return {name: value for name, value in metrics.items() if name not in bad}
+
+    def markers(self, markers: tuple[Marker, ...]) -> tuple[Marker, ...]:
+        ids = (*CONFLICT_RULES, *STRICT_RULES) if self.level == "strict" else CONFLICT_RULES
+        kept = []
+        for marker in markers:
+            why = prose_reason(marker.text, self.level) or (NAMED if marker.rule in ids else None)
+            if why:
+                self.took(marker.text, f"marker of rule {marker.rule}", why)
+            else:
+                file = withheld(marker.file)
+                kept.append(marker if file == marker.file else replace(marker, file=file))
+        return tuple(kept)
 
     def lines(self, lines: tuple[SourceLine, ...]) -> tuple[SourceLine, ...]:
         kept: list[SourceLine] = []

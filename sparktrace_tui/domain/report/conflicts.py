@@ -1,9 +1,10 @@
 """Where shared-memory bank conflicts show in a profiler report: metric names, labels, prose, free text.
 
 The lines are drawn from public reports of Nsight Compute 2020.2 to 2026.2. Level `names` finds what names a
-conflict, level `strict` also what lets a reader work one out (wavefronts of the shared-memory pipe, excessive
-accesses, the data-bank rates). Stall reasons, L1/TEX throughput and shared instruction counts only correlate, and
-stay; so do the look-alikes `c[bank][offset]`, "other conflicts or events", L1 set conflicts and L2 data banks.
+conflict, level `strict` also what lets a reader work one out (wavefronts of the shared-memory pipe,
+excessive accesses, the data-bank rates). Stall reasons, L1/TEX throughput and shared instruction counts
+only correlate and stay; so do the look-alikes `c[bank][offset]`, "other conflicts or events", L1 set
+conflicts, L2 data banks.
 """
 
 import re
@@ -57,15 +58,11 @@ _NAMED_PROSE = re.compile(
 _DERIVING_PROSE = (
     (re.compile(r"excessive\s+(?:shared\s+)?(?:memory\s+)?wavefront|uncoalesced\s+shared", re.I), EXCESSIVE),
     (
-        re.compile(
-            r"wavefronts?\s+shared|wavefronts\s+for\s+shared|shared\s+(?:memory\s+)?wavefronts?", re.I
-        ),
+        re.compile(r"wavefronts?\s+shared|wavefronts\s+for\s+shared|shared\s+(?:memory\s+)?wavefronts?", re.I),
         DERIVES,
     ),
     (
-        re.compile(
-            r"data_pipe_lsu_wavefronts|wavefronts_mem_shared|memory_l1_(?:wavefronts|sectors)_shared", re.I
-        ),
+        re.compile(r"data_pipe_lsu_wavefronts|wavefronts_mem_shared|memory_l1_(?:wavefronts|sectors)_shared", re.I),
         DERIVES,
     ),
     (re.compile(r"data\s+pipe\s+lsu\s+wavefronts", re.I), DERIVES),
@@ -131,7 +128,7 @@ def without_clause(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def names_conflict(text: str) -> bool:
-    """Whether free text (a kernel name, path, comment, command line) speaks of conflicts; look-alikes do not."""
+    """Whether free text (a kernel name, path, comment, command line) speaks of conflicts."""
     if "onflict" not in text and "ONFLICT" not in text:
         return False
     return _FREE_WORD.search(_LOOK_ALIKE.sub("", text)) is not None

@@ -18,8 +18,11 @@ class Instance:
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric. `name` is Nsight's identifier ("" where a text form gives the label only), `label` what its page
-    shows, `unit` as the source spelt it, `raw` the value as the source printed it (None where it was a number)."""
+    """One metric.
+
+    `name` is Nsight's identifier ("" where a text form gives the label only), `label` what its page shows,
+    `unit` as the source spelt it, `raw` the value as the source printed it (None where it was a number).
+    """
 
     name: str
     label: str
@@ -31,16 +34,24 @@ class Metric:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a section's body or of a rule's details: a title, column headers, rows of cells as printed."""
+    """A table of a section's body or of a rule's details: a title, column headers, rows of cells as printed.
+
+    `group` is the heading that one or several tables stand under, `description` the line below the title.
+    """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    group: str = ""
+    description: str = ""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule's finding. `speedup` is the estimate in percent, `speedup_kind` says of what (the whole, or locally)."""
+    """A rule's finding.
+
+    `speedup` is the estimate in percent, `speedup_kind` says of what (the whole, or locally).
+    """
 
     id: str
     severity: Severity
@@ -75,13 +86,26 @@ class SourceLine:
 
 @dataclass(frozen=True)
 class Instruction:
-    """One machine (or PTX) instruction: address or index, text, the source line it came from, and its metrics."""
+    """One machine (or PTX) instruction: address or index, text, source line and metrics by name."""
 
     address: int
     text: str
     file: str = ""
     line: int | None = None
     metrics: Mapping[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Marker:
+    """What a rule says of one place: an instruction's address, or a source line, or both; None is not
+    stated.
+    """
+
+    rule: str
+    text: str
+    address: int | None = None
+    file: str = ""
+    line: int | None = None
 
 
 @dataclass(frozen=True)
@@ -101,8 +125,12 @@ class KernelLaunch:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a report came from: `form` is `ncu-rep`, `csv-raw`, `csv-details`, `csv-metrics`, `text-details`,
-    `text-raw`, ... or `emulated`; `path` is the file's name only; `tool` the profiler (or model) and its version."""
+    """Where a report came from.
+
+    `form` is `ncu-rep`, `csv-raw`, `csv-details`, `csv-metrics`, `csv-source`, `text-details`, `text-raw`,
+    `text-summary` or `emulated`; `path` is the file's name only; `tool` the profiler (or model) and its
+    version.
+    """
 
     form: str
     path: str = ""
@@ -113,7 +141,10 @@ class Origin:
 
 @dataclass(frozen=True)
 class Report:
-    """One kernel's report. `raw` holds metrics on no section of the details page, `other` what found no place."""
+    """One kernel's report.
+
+    `raw` holds metrics on no section of the details page, `other` what found no place.
+    """
 
     launch: KernelLaunch
     origin: Origin
@@ -122,6 +153,7 @@ class Report:
     source: tuple[SourceLine, ...] = ()
     instructions: tuple[Instruction, ...] = ()
     other: tuple[str, ...] = ()
+    markers: tuple[Marker, ...] = ()
 
     @property
     def rules(self) -> tuple[Rule, ...]:
