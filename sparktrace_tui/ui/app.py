@@ -3,8 +3,9 @@
 import os
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App, SystemCommand
 from textual.command import DiscoveryHit, Hit, Hits, Provider
@@ -21,6 +22,9 @@ from sparktrace_tui.ui.library import Entry, ExplorerOptions, open_set, read_ent
 from sparktrace_tui.ui.screens.base import PaneScreen
 from sparktrace_tui.ui.screens.browse import BrowseScreen
 from sparktrace_tui.ui.theme import COLOURLESS, DARK, LIGHT, THEMES
+
+if TYPE_CHECKING:
+    from sparktrace_tui.players.protocol import Player
 
 __all__ = ["ExplorerOptions", "SparkTraceApp", "run_explorer"]
 
@@ -80,6 +84,8 @@ class SparkTraceApp(App[None]):
         self.set_problem = ""
         self.paths = set_paths(self.options.captures)
         self._set_place = 0
+        self._quiz_wanted = False
+        self._moved = self.options.family is not None
         self.summary: list[str] = []
 
     def _first_entry(self) -> Entry | None:
@@ -92,10 +98,22 @@ class SparkTraceApp(App[None]):
         known = ", ".join(entry.id for entry in self.entries) or "none"
         raise UsageError(f"no family {wanted!r}", hint=f"Known families: {known}.")
 
+    def _first_captured(self, captures: CaptureSet) -> Entry | None:
+        """The first family that the set knows, so that a set of one family does not open on an empty page."""
+        return next((entry for entry in self.entries if entry.id in captures.captures), self.entry)
+
     @property
     def set_state(self) -> str:
         """What stands in the label's place while no set is open."""
         return "no capture set" if self.set_problem else "reading…"
+
+    def _fatal_error(self) -> None:
+        """Show a crash without the values of local variables, which may hold a key or an answer."""
+        from rich.traceback import Traceback
+
+        self.bell()
+        self._exit_renderables.append(Traceback(show_locals=False, width=100, suppress=["textual"]))
+        self._close_messages_no_wait()
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """None: the table has all commands."""
@@ -127,7 +145,11 @@ class SparkTraceApp(App[None]):
 
     def on_spark_trace_app_set_opened(self, message: SetOpened) -> None:
         self.captures, self.set_problem = message.captures, message.problem
+        if self.captures is not None and not self._moved:
+            self.entry = self._first_captured(self.captures)
         self._redraw()
+        if self._quiz_wanted:
+            self.open_quiz()
 
     def _redraw(self) -> None:
         for screen in self.screen_stack:
@@ -144,10 +166,12 @@ class SparkTraceApp(App[None]):
 
     def choose_family(self, family: str) -> None:
         """Open a family by id."""
+        self._moved = True
         self.entry = next((entry for entry in self.entries if entry.id == family), self.entry)
 
     def step_family(self, step: int) -> None:
         """Open the next or previous family, round the ends."""
+        self._moved = True
         if self.entry is not None:
             place = self.entries.index(self.entry)
             self.entry = self.entries[(place + step) % len(self.entries)]
@@ -168,8 +192,76 @@ class SparkTraceApp(App[None]):
         else:
             self.theme = LIGHT if self.theme == DARK else DARK
 
+    def saw(self, family: str, set_id: str) -> None:
+        """The quiz has shown the answer of a family: Browse may show it too, and it counts as seen."""
+        self.reveal(set_id, family)
+
     def open_quiz(self) -> None:
-        """Start a quiz on the open set."""
+        """Start a quiz on the open set, or on the set that a replay is bound to; waits for a set being read."""
+        self._quiz_wanted = self.captures is None and not self.set_problem
+        if self.captures is None:
+            if self.set_problem:
+                self.notify(self.set_problem, title="No quiz", timeout=8, markup=False)
+            return
+        try:
+            rival = self._make_rival()
+            recorded = None
+            if rival is not None and (bound := getattr(rival, "set_id", None)) is not None:
+                if bound != self.captures.id:
+                    self._open_for_quiz(str(bound))
+                    return
+                recorded = tuple(getattr(rival, "recorded", ()))
+        except SparkTraceError as error:
+            self.notify(str(error), title="Rival", severity="error", timeout=10, markup=False)
+            return
+        self._start_quiz(self.captures, rival, recorded)
+
+    def _make_rival(self) -> "Player | None":
+        if self.options.rival is None or self.options.rival == "human":
+            return None
+        from sparktrace_tui.players.registry import make_player
+
+        return make_player(self.options.rival)
+
+    def _open_for_quiz(self, set_id: str) -> None:
+        from sparktrace_tui.store.captures import find_set
+
+        path = find_set(set_id)
+        if path not in self.paths:
+            self.paths = (*self.paths, path)
+        self._set_place = self.paths.index(path)
+        self.captures = None
+        self._quiz_wanted = True
+        self._read_set()
+
+    def _start_quiz(
+        self, captures: CaptureSet, rival: "Player | None", recorded: "tuple[tuple[str, str], ...] | None"
+    ) -> None:
+        from sparktrace_tui.ui.screens.quiz import QuizScreen
+        from sparktrace_tui.ui.sitting import draw
+
+        families = {entry.id: entry.family for entry in self.entries if entry.family is not None}
+        draws = draw(
+            captures,
+            families,
+            seed=self.options.seed,
+            evidence=self.options.evidence,
+            seen=tuple(self.seen),
+            recorded=recorded,
+            only=self.entry.id if self.entry else None,
+        )
+        first = next(draws, None)
+        if first is None:
+            said = f"{captures.id} has no question of this kind: no family is captured and kept."
+            self.notify(said, title="No quiz", timeout=8, markup=False)
+            return
+        self.push_screen(QuizScreen(captures, families, chain((first,), draws), rival))
+
+    def show_page(self, title: str, lines: Iterable[str]) -> None:
+        """Show plain lines over the screen; escape closes them."""
+        from sparktrace_tui.ui.screens.help import PageScreen
+
+        self.push_screen(PageScreen(title, tuple(lines)))
 
 
 def run_explorer(options: ExplorerOptions) -> int:

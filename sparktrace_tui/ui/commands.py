@@ -19,7 +19,8 @@ class Command:
 
     keys: Textual's key names, comma separated. shown: how the key is written for people. label: one or two words for
     the footer. help: a sentence for the palette and the help screen. where: the screens that have it. footer: its rank
-    there, the lowest first; 0 is not in the footer.
+    there, the lowest first; 0 is not in the footer. footer_key and footer_label: what stands there instead of `shown`
+    and `label`, for a command that speaks for its neighbours too.
     """
 
     id: str
@@ -31,51 +32,47 @@ class Command:
     group: str
     footer: int = 0
     argument: str | None = None
+    footer_key: str = ""
+    footer_label: str = ""
 
     @property
     def action(self) -> str:
         return f"{self.id}({self.argument!r})" if self.argument is not None else self.id
 
 
-def _letters(where: frozenset[Where], id: str, text: str, group: str) -> tuple[Command, ...]:
+def _letters(where: frozenset[Where], id: str, verb: str, noun: str, group: str) -> tuple[Command, ...]:
+    """One command a candidate; the first speaks for all four in the footer."""
     return tuple(
         Command(
-            id,
-            letter,
-            letter,
-            f"{text} {letter.upper()}",
-            f"{text} {letter.upper()}.",
-            where,
-            group,
-            0,
-            letter,
+            id, letter, letter, f"{verb} {letter.upper()}", f"{verb} {noun}{letter.upper()}.", where, group,
+            1 if letter == "a" else 0, letter, "a-d", verb.lower(),
         )
         for letter in "abcd"
-    )
+    )  # fmt: skip
 
 
 COMMANDS: tuple[Command, ...] = (
-    *_letters(BROWSE, "show", "Show rewrite", "Kernel"),
-    *_letters(QUIZ, "pick", "Pick", "Quiz"),
+    *_letters(BROWSE, "show", "Show", "rewrite ", "Kernel"),
+    *_letters(QUIZ, "pick", "Pick", "", "Quiz"),
     Command("confirm", "enter,space", "enter", "confirm", "Confirm the pick, or go on.", QUIZ, "Quiz", 2),
     Command("undo", "u,backspace", "u", "undo", "Take the pick back, before it is confirmed.", QUIZ, "Quiz", 3),
     Command("keep", "K", "K", "keep", "Keep the first pick.", QUIZ, "Quiz"),
     Command("rival", "i", "i", "rival", "Unfold what the rival wrote, after the reveal.", QUIZ, "Quiz"),
     Command("original", "o", "o", "original", "Show the original.", PANES, "Kernel"),
     Command("diff", "v", "v", "diff", "Show a rewrite as its source, or as what differs from the original.", PANES,
-            "Kernel", 4),
+            "Kernel", 5),
     Command("ablate", "x", "x", "conflicts", "Bank-conflict lines of the report: shown, names hidden, strict.", PANES,
-            "Report", 3),
+            "Report", 4),
     Command("fold", "enter,space", "enter", "fold", "Fold a section, or jump from a rule to its source line.",
             BROWSE | {"report"}, "Report"),
-    Command("reveal", "r", "r", "reveal", "Reveal the times. The family then counts as seen.", BROWSE, "Kernel", 2),
-    Command("families", "f", "f", "families", "Choose a family.", BROWSE, "Families", 1),
+    Command("reveal", "r", "r", "reveal", "Reveal the times. The family then counts as seen.", BROWSE, "Kernel", 3),
+    Command("families", "f", "f", "families", "Choose a family.", BROWSE, "Families", 2),
     Command("family", "right_square_bracket", "]", "next family", "The next family.", BROWSE, "Families", 0, "1"),
     Command("family", "left_square_bracket", "[", "previous family", "The family before.", BROWSE, "Families", 0, "-1"),
     Command("switch_set", "s", "s", "set", "Switch to the next capture set.", BROWSE, "Families"),
     Command("profile", "p", "p", "profile", "Profile on this machine's GPU.", BROWSE, "Kernel"),
     Command("quiz", "Q", "Q", "quiz", "Start a quiz.", BROWSE, "Screens"),
-    Command("next_pane", "tab", "tab", "panes", "Go to the next pane.", PANES, "Move", 5),
+    Command("next_pane", "tab", "tab", "panes", "Go to the next pane.", PANES, "Move", 6),
     Command("previous_pane", "shift+tab", "shift+tab", "previous pane", "Go to the pane before.", PANES, "Move"),
     Command("scroll", "j,down", "j", "down", "Down a line.", PANES, "Move", 0, "down"),
     Command("scroll", "k,up", "k", "up", "Up a line.", PANES, "Move", 0, "up"),
@@ -93,9 +90,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("copy", "y", "y", "copy", "Copy the selection, or the whole pane.", PANES, "View"),
     Command("theme", "t", "t", "theme", "Dark or light.", ALL, "View"),
     Command("palette", "colon,ctrl+p", ":", "palette", "Every command by name.", PANES, "Screens"),
-    Command("help", "question_mark", "?", "help", "This help.", PANES, "Screens", 6),
+    Command("help", "question_mark", "?", "help", "This help.", PANES, "Screens", 8),
     Command("back", "escape", "esc", "back", "Back: out of a search, a maximised pane, a screen.", ALL, "Screens"),
-    Command("quit", "q", "q", "quit", "Quit, with a summary on the ordinary screen.", ALL, "Screens", 7),
+    Command("quit", "q", "q", "quit", "Quit, with a summary on the ordinary screen.", ALL, "Screens", 9),
 )  # fmt: skip
 
 

@@ -139,12 +139,12 @@ def _roles(c: Mapping[str, str]) -> dict[str, Style]:
 
 
 _PLAIN = {
-    "text": "", "dim": "dim", "title": "bold", "key": "bold", "tab": "", "tab-on": "bold reverse", "prior": "dim",
-    "right": "bold underline", "right-bar": "bold", "bar": "", "ncu": "", "ncu-title": "bold", "wrong": "bold",
-    "conflict": "bold", "conflict-line": "underline", "add": "bold", "add-line": "bold", "remove": "",
-    "remove-line": "dim",    "gutter": "dim", "cursor-line": "reverse", "select": "reverse", "match": "bold reverse", "code-keyword": "bold",
-    "code-type": "bold", "code-number": "", "code-string": "", "code-function": "", "code-preproc": "",
-    "code-comment": "dim italic",
+    "text": "", "dim": "dim", "title": "bold", "key": "bold", "tab": "", "tab-on": "bold reverse",
+    "prior": "dim", "right": "bold underline", "right-bar": "bold", "bar": "", "ncu": "", "ncu-title": "bold",
+    "wrong": "bold", "conflict": "bold", "conflict-line": "underline", "add": "bold", "add-line": "bold",
+    "remove": "", "remove-line": "dim", "gutter": "dim", "cursor-line": "reverse", "select": "reverse",
+    "match": "bold reverse", "code-keyword": "bold", "code-type": "bold", "code-number": "",
+    "code-string": "", "code-function": "", "code-preproc": "", "code-comment": "dim italic",
 }  # fmt: skip
 
 ROLES: Mapping[str, Roles] = {

@@ -98,19 +98,18 @@ class PaneScreen(Screen[None]):
         if width < 80:
             wanted = wanted[-2:] if width < 60 else (*wanted[:2], *wanted[-2:])
         kept = [*wanted]
-        while len(kept) > 2 and sum(len(c.shown) + len(self.footer_label(c)) + 4 for c in kept) > width:
+        while len(kept) > 2 and sum(len(f"{c.footer_key or c.shown}{self.footer_label(c)}") + 4 for c in kept) > width:
             kept.pop(-3)
-        parts = [
-            clickable(
-                styled(" ", (f" {c.shown} ", "key"), (f" {self.footer_label(c)}", "dim")),
-                f"screen.{c.action}",
-            )
-            for c in kept
-        ]
+        parts = []
+        for command in kept:
+            keys, label = command.footer_key or command.shown, self.footer_label(command)
+            part = styled(" ", (f" {keys} ", "key"), (f" {label}", "dim"))
+            parts.append(part if command.footer_key else clickable(part, f"screen.{command.action}"))
         return joined(parts)
 
     def footer_label(self, command: Command) -> str:
-        return command.label
+        """What a command is called in the footer now."""
+        return command.footer_label or command.label
 
     def repaint_bars(self) -> None:
         for bar in self.query(Bar):

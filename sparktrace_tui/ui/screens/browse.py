@@ -98,7 +98,7 @@ class BrowseScreen(PaneScreen):
     def footer_label(self, command: Command) -> str:
         if command.id == "diff" and self.diff:
             return "source"
-        return command.label
+        return super().footer_label(command)
 
     def update(self) -> None:
         explorer, family = self.explorer, self.family

@@ -25,7 +25,7 @@ class HelpView(LineView):
     """The page of keys."""
 
     def __init__(self, where: Where) -> None:
-        super().__init__(id="help-page")
+        super().__init__(id="page")
         self.where = where
 
     def build(self, width: int) -> tuple[list[str], list[Row]]:
@@ -34,32 +34,41 @@ class HelpView(LineView):
             contents.append(styled((group, "ncu-title")))
             letters = [c for c in commands if c.argument in ("a", "b", "c", "d")]
             if letters:
-                contents += self._entry("a - d", letters[0].help[: letters[0].help.rindex(" ")] + " A to D.", width)
+                contents += _entry("a-d", f"{letters[0].help.rsplit(' ', 1)[0]} A to D.", width)
             for command in commands:
                 if command not in letters:
-                    keys = command.shown if command.shown != ":" else ": or ctrl+p"
-                    contents += self._entry(keys, command.help, width)
+                    contents += _entry(": ctrl+p" if command.shown == ":" else command.shown, command.help, width)
             contents.append(Content(""))
         contents.append(styled(("Signs", "ncu-title")))
         for sign, role, meaning in SIGNS:
-            first, *rest = reflow(meaning, width - 14)
-            contents.append(styled("  ", (f"{sign:<11}", role), first))
-            contents += [styled(" " * 13 + line) for line in rest]
+            contents += _entry(sign, meaning, width, role)
         return [c.plain for c in contents], [Row(c, i) for i, c in enumerate(contents)]
 
-    @staticmethod
-    def _entry(keys: str, text: str, width: int) -> list[Content]:
-        first, *rest = reflow(text, max(width - 14, 10))
-        return [styled("  ", (f"{keys:<11}", "title"), first), *(styled(" " * 13 + line) for line in rest)]
+
+def _entry(keys: str, text: str, width: int, role: str = "title") -> list[Content]:
+    first, *rest = reflow(text, max(width - 14, 10)) or [""]
+    return [styled("  ", (f"{keys:<11}", role), first), *(styled(" " * 13 + line) for line in rest)]
 
 
-class HelpScreen(ModalScreen[None]):
-    """Over the screen that it explains; escape or ? closes it."""
+class TextView(LineView):
+    """Plain lines, wrapped."""
+
+    def __init__(self, text: tuple[str, ...]) -> None:
+        super().__init__(id="page")
+        self.text = text
+
+    def build(self, width: int) -> tuple[list[str], list[Row]]:
+        lines = [line for text in self.text for line in (reflow(text, width) or [""])]
+        return lines, [Row(Content(line), i) for i, line in enumerate(lines)]
+
+
+class OverScreen(ModalScreen[None]):
+    """A page over the screen below; escape closes it."""
 
     CSS_PATH = "help.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_for("help"),
-        Binding("question_mark", "back", "Close the help.", show=False),
+        Binding("question_mark,enter", "back", "Close.", show=False),
         *(
             Binding(keys, f"scroll('{where}')", where, show=False)
             for keys, where in (
@@ -69,13 +78,12 @@ class HelpScreen(ModalScreen[None]):
         ),
     ]  # fmt: skip
 
-    def __init__(self, where: Where) -> None:
-        super().__init__()
-        self.where = where
+    def page(self) -> LineView:
+        """What it shows."""
+        raise NotImplementedError
 
     def compose(self) -> ComposeResult:
-        page = HelpView(self.where)
-        page.border_title = Content("help")
+        page = self.page()
         page.border_subtitle = Content("esc closes")
         yield page
 
@@ -83,7 +91,7 @@ class HelpScreen(ModalScreen[None]):
         self.dismiss()
 
     def action_scroll(self, where: str) -> None:
-        self.query_one(HelpView).move(where)
+        self.query_one("#page", LineView).move(where)
 
     def action_theme(self) -> None:
         from sparktrace_tui.ui.app import SparkTraceApp
@@ -93,3 +101,29 @@ class HelpScreen(ModalScreen[None]):
 
     def action_quit(self) -> None:
         self.app.exit()
+
+
+class HelpScreen(OverScreen):
+    """The commands of the screen that it lies over."""
+
+    def __init__(self, where: Where) -> None:
+        super().__init__()
+        self.where = where
+
+    def page(self) -> LineView:
+        view = HelpView(self.where)
+        view.border_title = Content("help")
+        return view
+
+
+class PageScreen(OverScreen):
+    """Plain text, such as the summary of a quiz."""
+
+    def __init__(self, title: str, lines: tuple[str, ...]) -> None:
+        super().__init__()
+        self.heading, self.text = title, lines
+
+    def page(self) -> LineView:
+        view = TextView(self.text)
+        view.border_title = Content(self.heading)
+        return view

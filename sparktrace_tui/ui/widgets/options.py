@@ -69,16 +69,16 @@ class OptionsView(LineView):
         shown = self.options
         rows: list[Content] = []
         for text, role in shown.above:
-            rows += [styled((line, role)) for line in reflow(text, width)]
+            rows += [styled(" ", (line, role)) for line in reflow(text, width - 2)]
         columns = 4 if width >= 150 else 2 if width >= 90 else 1
         height = self.scrollable_content_region.height
         if shown.cards and columns > 1 and height >= 8:
             rows += cards(shown.options, width, columns, height - len(rows))
         else:
-            longest = max((o.time.median_ms for o in shown.options if o.revealed and o.time), default=0.0)
-            rows += [option_row(option, width, longest) for option in shown.options]
+            # With words below it scrolls anyway, so nothing is cut.
+            rows += option_rows(shown.options, width, 1000 if shown.below else height - len(rows))
         for text, role in shown.below:
-            rows += [styled((line, role)) for line in reflow(text, width)] or [Content("")]
+            rows += [styled(" ", (line, role)) for line in reflow(text, width - 2)] or [Content("")]
         return [row.plain for row in rows], [Row(row, i) for i, row in enumerate(rows)]
 
     def on_click(self, event: events.Click) -> None:
@@ -96,62 +96,77 @@ def clickable_option(content: Content, letter: str) -> Content:
     )
 
 
-def option_row(option: Option, width: int, longest: float) -> Content:
-    """A candidate in one row; with its bar, scaled to the longest time shown, once revealed."""
+TIME_CELLS = 26  # ` about 10.2 ms published` and a blank
+_STEP = {1: "1st", 2: "2nd"}
+
+
+def option_rows(options: tuple[Option, ...], width: int, height: int) -> list[Content]:
+    """The candidates, a row each; where there is room, with all of each description after or under its bar."""
+    longest = max((o.time.median_ms for o in options if o.revealed and o.time), default=0.0)
+    drawn = [option_row(option, width, longest, wrap=True) for option in options]
+    if sum(map(len, drawn)) > height:
+        drawn = [option_row(option, width, longest, wrap=False) for option in options]
+    return [row for rows in drawn for row in rows]
+
+
+def option_row(option: Option, width: int, longest: float, wrap: bool) -> list[Content]:
+    """One candidate; its bar, scaled to the longest time shown, once revealed."""
     head = lead(option)
+    indent = styled(" " * head.cell_length)
     room = width - head.cell_length
+    words = one_line(option.description)
+    described = reflow(words, room) if wrap else [fit(words, room)]
     if not option.revealed:
-        return clickable_option(joined([head, styled(fit(one_line(option.description), room))]), option.letter)
-    bar_width = min(max(room // 3, 8), 48)
-    return clickable_option(
-        joined([head, timed(option, bar_width, longest), tail(option, room - bar_width - 25)]), option.letter
-    )
+        rows = [joined([indent if i else head, styled(fit(line, room))]) for i, line in enumerate(described)]
+    else:
+        bar_width = min(max(room // 3, 8), 48)
+        rest = room - bar_width - TIME_CELLS
+        note = said(option)
+        below = wrap and len(note) + len(words) + 2 > rest
+        if below:
+            after = styled((fit(note if len(note) <= rest else "", rest), "title"))
+        else:
+            gap = "  " if note else ""
+            after = styled((note + gap, "title"), (fit(words, rest - len(note + gap)), "dim"))
+        rows = [joined([head, timed(option, bar_width, longest), after])]
+        if below and len(note) > rest:
+            rows.append(joined([indent, styled((fit(note, room), "title"))]))
+        if below:
+            rows += [joined([indent, styled((fit(line, room), "dim"))]) for line in described]
+    return [clickable_option(row, option.letter) for row in rows]
 
 
 def lead(option: Option) -> Content:
-    """Mark, letter, and what was picked: ` ▸ A `."""
-    mark = (
-        ("✓", "right")
-        if option.winner
-        else ("●", "title")
-        if option.chosen
-        else ("▸", "dim")
-        if option.shown
-        else (" ", "")
-    )
-    letter_role = "prior" if option.letter == "o" else "key"
-    letter = option.letter if option.letter == "o" else f" {option.letter} "
-    return styled(" ", mark, " ", (letter if option.letter != "o" else " o ", letter_role), " ")
+    """A mark (fastest, picked, or shown) and the letter."""
+    mark = (" ", "")
+    if option.winner:
+        mark = ("✓", "right")
+    elif option.chosen:
+        mark = ("●", "title")
+    elif option.shown:
+        mark = ("▸", "dim")
+    return styled(" ", mark, " ", (f" {option.letter} ", "prior" if option.letter == "o" else "key"), " ")
 
 
 def timed(option: Option, bar_width: int, longest: float) -> Content:
-    """A bar and the time in words, 25 cells after the bar."""
+    """A bar and the time in words, `TIME_CELLS` of them after the bar."""
     if option.time is None:
-        return styled((fit("", bar_width), ""), (fit(" n/a", 25), "dim"))
+        return styled(fit("", bar_width), (fit("       n/a", TIME_CELLS), "dim"))
     length = option.time.median_ms / longest * bar_width if longest else 0
     full = int(length)
-    part = PARTS[int((length - full) * 8)].strip()
-    bar = BAR * full + part
-    bar = bar or PARTS[1]
+    bar = BAR * full + PARTS[int((length - full) * 8)].strip() or PARTS[1]
     role = "right-bar" if option.winner else "prior" if option.letter == "o" else "bar"
     words = f" {milliseconds(option.time.median_ms, option.time.approximate):>9} {option.word}"
-    return styled((fit(bar, bar_width), role), (fit(words, 25), "right" if option.winner else "text"))
+    return styled((fit(bar, bar_width), role), (fit(words, TIME_CELLS), "right" if option.winner else "text"))
 
 
-def tail(option: Option, room: int) -> Content:
-    """Who picked it and its description, after the time."""
-    said = []
-    if option.picks:
-        said.append("you " + " and ".join(_STEP[step] for step in option.picks))
-    if option.rival:
-        said.append("rival " + " and ".join(_STEP[step] for step in option.rival))
-    note = ", ".join(said)
-    if not note:
-        return styled((fit(" " + one_line(option.description), room), "dim"))
-    return styled(" ", (note, "title"), (fit(f"  {one_line(option.description)}", room - 1 - len(note)), "dim"))
-
-
-_STEP = {1: "1st", 2: "2nd"}
+def said(option: Option) -> str:
+    """Who picked it, and when: `you 1st and 2nd, rival 2nd`."""
+    parts = []
+    for who, steps in (("you", option.picks), ("rival", option.rival)):
+        if steps:
+            parts.append(f"{who} " + " and ".join(_STEP[step] for step in steps))
+    return ", ".join(parts)
 
 
 def cards(options: tuple[Option, ...], width: int, columns: int, height: int) -> list[Content]:
@@ -179,9 +194,8 @@ def card(option: Option, width: int, height: int, longest: float) -> list[Conten
     mark = "✓ " if option.winner else "● " if option.chosen else ""
     body = [styled((line, "text")) for line in reflow(option.description, inside)]
     if option.revealed:
-        bar = timed(option, max(inside - 25, 4), longest)
-        body.append(bar if option.time else styled(("n/a", "dim")))
-        if note := tail(Option(option.letter, "", picks=option.picks, rival=option.rival), inside).plain.strip():
+        body.append(timed(option, max(inside - TIME_CELLS, 4), longest))
+        if note := said(option):
             body.append(styled((note, "title")))
     room = height - 2 - len(body)
     changes = list(option.changes)

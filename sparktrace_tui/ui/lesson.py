@@ -1,0 +1,123 @@
+"""The words of a finished question: how it ended, what the report pulled towards, the rival, and the lesson."""
+
+from sparktrace_tui.domain.quiz.game import Game, Outcome, Stage
+from sparktrace_tui.domain.quiz.grading import read
+from sparktrace_tui.domain.report.report import Rule
+from sparktrace_tui.runs.match import Match, Seat
+from sparktrace_tui.ui.sitting import RIGHT, letters
+from sparktrace_tui.ui.text import harmless
+
+Words = tuple[tuple[str, str], ...]
+READING_LIMIT = 4_000
+
+_SAID = {
+    Outcome.HELD_RIGHT: "Held right",
+    Outcome.SWITCHED_TO_RIGHT: "Switched to right",
+    Outcome.HELD_WRONG: "Held wrong",
+    Outcome.SWITCHED_FROM_RIGHT: "Switched from right",
+    Outcome.SWITCHED_WRONG: "Switched wrong to wrong",
+    Outcome.NO_LETTER: "No letter",
+}
+
+
+def final_words(match: Match, readme: str, rival_problem: str, unfolded: bool) -> tuple[Words, Words]:
+    """The (text, role) lines above and below the candidates once the person's game is over."""
+    mine = match.seats[0].game
+    if mine.stage is Stage.ABANDONED:
+        return (("Left: nothing is scored.", "dim"),), ()
+    winner = match.question.letter_of(match.deal.winner)
+    outcome = mine.outcome
+    sign, role = ("✓", "right") if outcome in RIGHT else ("✗", "wrong")
+    above = ((f"{sign} {_SAID[outcome] if outcome else ''}: {winner} is the fastest. {regret(mine)}".strip(), role),)
+    below: list[tuple[str, str]] = [("", "")]
+    below += [(line, "ncu") for line in pull(match)]
+    if len(match.seats) > 1:
+        below += rival_words(match, match.seats[1], rival_problem, unfolded)
+    below += lesson(readme)
+    return above, tuple(below)
+
+
+def regret(game: Game) -> str:
+    """How much slower the picks were than the best: `Your picks took 1.58x and 1.00x the best time.`"""
+    known = [f"{r:.2f}x" for step in range(len(game.picks)) if (r := game.regret(step)) is not None]
+    return f"Your picks took {' and '.join(known)} the best time." if known else "Not every time is known."
+
+
+def leading_rule(rules: tuple[Rule, ...]) -> Rule | None:
+    """The rule with the largest estimated speedup; None where none has one."""
+    known = [rule for rule in rules if rule.speedup is not None]
+    return max(known, key=lambda rule: rule.speedup or 0.0, default=None)
+
+
+def pull(match: Match) -> list[str]:
+    """What the report's leading rule points to, and whether this question showed it."""
+    report = match.capture_set.captures[match.question.family].report
+    if report is None:
+        return ["This set has no report of the original, so nothing pulled."]
+    rule = leading_rule(report.rules)
+    if rule is None:
+        return ["No rule of the report estimates a speedup, so it pulled nowhere."]
+    towards = [
+        letter for letter, name in match.question.options.items() if rule.id in match.family.variant(name).addresses
+    ]
+    where = f"towards {' and '.join(towards)}" if towards else "towards none of the four"
+    shown = {
+        "full": "The report pulled",
+        "ablated": "With its conflict lines, which you did not see, the report pulls",
+        "source": "The report, which you did not see, pulls",
+    }[match.question.evidence]
+    kind = f"{rule.speedup_kind} " if rule.speedup_kind else ""
+    return [f"{shown} {where}: {harmless(rule.title or rule.id)}, estimated {kind}speedup {rule.speedup:.3g}%."]
+
+
+def rival_words(match: Match, seat: Seat, problem: str, unfolded: bool) -> list[tuple[str, str]]:
+    """How the rival did, once it is known; with its text where it is unfolded."""
+    name = harmless(seat.name)
+    if problem:
+        return [(f"{name} could not answer: {harmless(problem)}", "wrong")]
+    if not match.rival_visible:
+        return [(f"{name} has not answered yet; enter goes on without it.", "dim")]
+    game = seat.game
+    if game.failure is not None:
+        how = {"truncated": "was cut off before a letter", "refused": "refused", "no_turn": "sent nothing back"}
+        said = [(f"{name} {how.get(game.failure, 'gave no readable letter')}.", "wrong")]
+    else:
+        outcome = _SAID[game.outcome].lower() if game.outcome else game.stage.value
+        role = "right" if game.outcome in RIGHT else "text"
+        said = [(f"{name} picked {letters(game)}: {outcome}.", role)]
+    texts = [reply for reply in seat.replies if reply.text or reply.reasoning]
+    if texts and not unfolded:
+        said.append(("i unfolds what it wrote.", "dim"))
+    elif unfolded:
+        for step, reply in enumerate(texts, 1):
+            found = read(reply.text)
+            verdict = f"read as {found.letter} by the rule '{found.rule}'" if found.letter else "no letter read"
+            said.append((f"Its reply {step}, {verdict}:", "title"))
+            for text in (reply.reasoning, reply.text):
+                if text:
+                    cut = f" … {len(text) - READING_LIMIT:,} more characters" if len(text) > READING_LIMIT else ""
+                    said += [(line, "text") for line in (harmless(text[:READING_LIMIT]) + cut).split("\n")]
+    return said
+
+
+def lesson(readme: str) -> list[tuple[str, str]]:
+    """The family's README as paragraphs; headings stand out."""
+    if not readme.strip():
+        return []
+    found: list[tuple[str, str]] = [("", "")]
+    paragraph: list[str] = []
+    for line in [*readme.splitlines(), ""]:
+        if line.startswith("#") or not line.strip():
+            if paragraph:
+                found.append((" ".join(paragraph), "text"))
+                paragraph = []
+            if line.startswith("#"):
+                found.append((line.lstrip("# "), "title"))
+        elif line.lstrip().startswith(("-", "|", "    ")):
+            if paragraph:
+                found.append((" ".join(paragraph), "text"))
+                paragraph = []
+            found.append((line.strip(), "text"))
+        else:
+            paragraph.append(line.strip())
+    return found
