@@ -1,0 +1,347 @@
+"""Counting mode's ledger: executions by segment, accesses by instruction, phases, the trace, and the cache's input."""
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from sparktrace_tui.emulator import access
+from sparktrace_tui.emulator.counters import Access, AccessForm, Operation, Space
+from sparktrace_tui.emulator.lanes import Bits, Sum, Value, full
+from sparktrace_tui.emulator.masks import Batch, Mask
+
+_TRACE_LIMIT = 200_000
+_CACHE_LIMIT = 4096
+
+
+class Hierarchy(Protocol):
+    """The caches: told of every counted global access of the sampled waves, in the order of execution."""
+
+    def touch(
+        self,
+        pc: int,
+        store: bool,
+        atomic: bool,
+        sectors: npt.NDArray[np.int64],
+        sm: npt.NDArray[np.int32],
+        repeat: float,
+    ) -> None:
+        """Absolute 32-byte sector numbers, unique within each warp's request, and the SM of each; `repeat` is how
+        many times the access counts, where sampled waves stand for others."""
+
+
+class Cost:
+    """What one access costs each warp, (1 or B, warps): requests, wavefronts or sectors, groups or ideal sectors."""
+
+    __slots__ = ("amount", "base", "owners", "requests", "sectors", "totals")
+
+    def __init__(self, requests: Bits, amount: Bits, base: Bits, sectors: Bits | None = None) -> None:
+        self.requests, self.amount, self.base = requests, amount, base
+        self.sectors = sectors
+        self.totals = (int(requests.sum()), int(amount.sum()), int(base.sum())) if requests.shape[0] == 1 else None
+
+
+class PhaseLedger:
+    """One phase's sums over the weighted blocks: warp executions by segment, wavefronts and sectors by pc."""
+
+    def __init__(self) -> None:
+        self.executions: dict[int, float] = {}
+        self.shared: dict[int, float] = {}
+        self.sectors: dict[int, float] = {}
+
+
+class Ledger:
+    """All counts of one launch while it runs."""
+
+    def __init__(self, forms: Mapping[int, AccessForm] | None, hierarchy: Hierarchy | None) -> None:
+        self.forms, self.hierarchy = forms or {}, hierarchy
+        self.warps: dict[int, float] = {}
+        self.threads: dict[int, float] = {}
+        self.divergent: dict[int, float] = {}
+        self.accesses: dict[int, dict[str, float]] = {}
+        self.kinds: dict[int, tuple[Space, Operation]] = {}
+        self.phases: list[PhaseLedger] = []
+        self.phase: int | npt.NDArray[np.int64] = 0
+        self.repeat = 0.0
+        self.trace_at: tuple[int, int] | None = None
+        self.trace_segments: list[int] = []
+        self.trace_costs: list[tuple[int, int, int]] = []
+        self.trace_skipped = 0
+        self.trace_length = 0
+        self._cache: dict[tuple[object, ...], tuple[object, Cost]] = {}
+
+    def start_batch(self) -> None:
+        self.phase = 0
+        if len(self._cache) > _CACHE_LIMIT:
+            self._cache.clear()
+
+    def _phase(self, number: int) -> PhaseLedger:
+        while len(self.phases) <= number:
+            self.phases.append(PhaseLedger())
+        return self.phases[number]
+
+    def executed(self, segment: int, length: int, mask: Mask) -> None:
+        """A segment of `length` instructions ran once for the lanes of the mask."""
+        warps = mask.warps
+        self.warps[segment] = self.warps.get(segment, 0.0) + warps
+        self.threads[segment] = self.threads.get(segment, 0.0) + mask.threads
+        if isinstance(self.phase, int):
+            counts = self._phase(self.phase).executions
+            counts[segment] = counts.get(segment, 0.0) + warps
+        else:
+            each = mask.batch.by_block(mask.active.any(axis=2)) * mask.batch.weights
+            for number in np.unique(self.phase):
+                counts = self._phase(int(number)).executions
+                counts[segment] = counts.get(segment, 0.0) + float(each[self.phase == number].sum())
+        if self.trace_at is not None and self._traced(mask):
+            if self.trace_length < _TRACE_LIMIT:
+                self.trace_segments.append(segment)
+                self.trace_length += length
+            else:
+                self.trace_skipped += length
+
+    def _traced(self, mask: Mask) -> bool:
+        if mask.lanes is None:
+            return True
+        assert self.trace_at is not None
+        block, warp = self.trace_at
+        active = mask.active
+        return bool(active[block if active.shape[0] > 1 else 0, warp].any())
+
+    def split(self, pc: int, taken: Mask, left: Mask) -> None:
+        """A branch sent lanes both ways."""
+        both = taken.active.any(axis=2) & left.active.any(axis=2)
+        self.divergent[pc] = self.divergent.get(pc, 0.0) + taken.batch.total(both)
+
+    def access(
+        self, pc: int, space: Space, operation: Operation, address: Value, offset: int, width: int, mask: Mask,
+        aggregated: bool = False,
+    ) -> None:  # fmt: skip
+        """One execution of a memory instruction: `width` bytes a lane at `address + offset`."""
+        form = self.forms.get(pc)
+        if form is not None:
+            if form.leader != pc:
+                return
+            width, aggregated = form.width, aggregated or form.atomic_aggregated
+        row = self.accesses.get(pc)
+        if row is None:
+            row = self.accesses[pc] = dict.fromkeys(
+                ("requests", "wavefronts", "conflicts", "sectors", "ideal_sectors", "bytes", "serialised"), 0.0
+            )
+            self.kinds[pc] = (space, operation)
+        batch = mask.batch
+        row["bytes"] += mask.threads * width
+        match space:
+            case "shared":
+                cost, rows = self._shared_cost(address, offset, width, mask)
+                names = ("wavefronts", "conflicts")
+            case "global":
+                cost, rows = self._global_cost(pc, operation, address, offset, width, mask)
+                names = ("sectors", "ideal_sectors")
+            case "local":
+                cost, rows = self._local_cost(address, offset, width, mask)
+                names = ("sectors", "ideal_sectors")
+            case _:
+                row["requests"] += mask.warps
+                return
+        if rows is not None:
+            each = rows * batch.weights
+            weight = float(each.sum())
+        else:
+            each, weight = batch.weights, batch.weight
+        if cost.totals is not None:
+            requests, amount, base = (total * weight for total in cost.totals)
+        else:
+            requests, amount, base = (
+                float(part.reshape(batch.count, -1).sum(axis=1) @ each)
+                for part in (cost.requests, cost.amount, cost.base)
+            )
+        row["requests"] += requests
+        row[names[0]] += amount
+        row[names[1]] += amount - base if space == "shared" else base
+        self._phase_access(pc, space, cost, each, amount)
+        if operation in ("atomic", "reduction"):
+            row["serialised"] += self._serialised(address, offset, mask, aggregated)
+        if self.trace_at is not None and self._traced(mask) and self.trace_length <= _TRACE_LIMIT:
+            block, warp = self.trace_at
+            amounts = cost.amount
+            self.trace_costs.append(
+                (len(self.trace_segments), pc, int(amounts[block if amounts.shape[0] > 1 else 0, warp]))
+            )
+
+    def _phase_access(self, pc: int, space: Space, cost: Cost, each: Bits, amount: float) -> None:
+        if isinstance(self.phase, int):
+            phase = self._phase(self.phase)
+            sums = phase.shared if space == "shared" else phase.sectors
+            sums[pc] = sums.get(pc, 0.0) + amount
+            return
+        parts = np.broadcast_to(cost.amount.sum(axis=1), each.shape) * each
+        for number in np.unique(self.phase):
+            phase = self._phase(int(number))
+            sums = phase.shared if space == "shared" else phase.sectors
+            sums[pc] = sums.get(pc, 0.0) + float(parts[self.phase == number].sum())
+
+    def _remember(self, key: tuple[object, ...], holds: object, make: Callable[[], Cost]) -> Cost:
+        found = self._cache.get(key)
+        if found is not None:
+            return found[1]
+        if len(self._cache) > _CACHE_LIMIT:
+            self._cache.clear()
+        cost = make()
+        self._cache[key] = (holds, cost)
+        return cost
+
+    def _split_rows(self, mask: Mask) -> tuple[Bits | None, Bits | None, int]:
+        """Lanes (1, T) within a block, whole blocks chosen (B,), and a key; None where all."""
+        if mask.lanes is None:
+            return None, None, 0
+        if mask.by_block:
+            return None, np.broadcast_to(mask.lanes[:, 0], (mask.batch.count,)).astype(np.float64), 0
+        return mask.lanes, None, id(mask.lanes)
+
+    def _shared_cost(self, address: Value, offset: int, width: int, mask: Mask) -> tuple[Cost, Bits | None]:
+        batch = mask.batch
+        lanes, rows, key = self._split_rows(mask)
+        whole = lanes is None or lanes.shape[0] == 1
+        if address.__class__ is Sum and whole:
+            block = address.block  # type: ignore[union-attr]
+            skew = (int(np.bitwise_or.reduce(block, axis=None)) | offset) & 3
+            thread = address.thread  # type: ignore[union-attr]
+            if skew == 0:
+                return self._remember(
+                    ("s", id(thread), key, width, batch.threads), (thread, mask),
+                    lambda: _shared(batch.threads, thread.astype(np.int64), lanes, width),
+                ), rows  # fmt: skip
+        elif whole:
+            assert isinstance(address, np.ndarray) or address.__class__ is Sum
+            if address.__class__ is not Sum:
+                array = full(address)
+                if array.shape[1] == 1:
+                    return self._remember(
+                        ("u", key, width, batch.threads), mask,
+                        lambda: _shared(batch.threads, np.zeros((1, 1), np.int64), lanes, width),
+                    ), rows  # fmt: skip
+                if array.shape[0] == 1 and offset & 3 == 0:
+                    return self._remember(
+                        ("s", id(array), key, width, batch.threads), (array, mask),
+                        lambda: _shared(batch.threads, array.astype(np.int64), lanes, width),
+                    ), rows  # fmt: skip
+        return _shared(batch.threads, full(address).astype(np.int64) + offset, lanes, width), rows
+
+    def _local_cost(self, address: Value, offset: int, width: int, mask: Mask) -> tuple[Cost, Bits | None]:
+        places = by_lanes(full(address).astype(np.int64) + offset, mask)
+        flat, active, shape = places
+        sectors, ideal = access.local_sectors(flat, active, width)
+        return Cost(active.any(axis=1).reshape(shape), sectors.reshape(shape), ideal.reshape(shape)), None
+
+    def _global_cost(
+        self, pc: int, operation: Operation, address: Value, offset: int, width: int, mask: Mask
+    ) -> tuple[Cost, Bits | None]:
+        batch = mask.batch
+        lanes, rows, key = self._split_rows(mask)
+        if lanes is not None and lanes.shape[0] > 1:
+            cost = _global(batch.threads, full(address).astype(np.int64) + offset, mask, width)
+            self._touch_rows(pc, operation, cost, batch)
+            return cost, rows
+        if address.__class__ is Sum:
+            block, thread = address.block, address.thread  # type: ignore[union-attr]
+        else:
+            array = full(address)
+            if array.shape[0] > 1 and array.shape[1] > 1:
+                cost = _global(batch.threads, array.astype(np.int64) + offset, Mask(batch, lanes), width)
+                self._touch_rows(pc, operation, cost, batch, rows)
+                return cost, rows
+            block, thread = (array, _ZERO) if array.shape[1] == 1 else (_ZERO, array)
+        start = block.astype(np.int64).reshape(-1) + offset
+        residues = start & 31
+        first = int(residues[0])
+        if start.size == 1 or bool((residues == first).all()):
+            cost = self._pattern(thread, lanes, key, mask, first, width)
+            if self.hierarchy is not None and self.repeat:
+                self._touch(pc, operation, cost, start >> 5, batch, rows)
+            return cost, rows
+        amount = np.zeros((batch.count, batch.warps), np.int64)
+        requests, base = np.zeros_like(amount), np.zeros_like(amount)
+        for residue in np.unique(residues):
+            chosen = residues == residue
+            cost = self._pattern(thread, lanes, key, mask, int(residue), width)
+            amount[chosen], requests[chosen], base[chosen] = cost.amount, cost.requests, cost.base
+            if self.hierarchy is not None and self.repeat:
+                kept = chosen if rows is None else chosen & (rows > 0)
+                self._touch(pc, operation, cost, start >> 5, batch, kept.astype(np.float64))
+        return Cost(requests, amount, base), rows
+
+    def _pattern(self, thread: Bits, lanes: Bits | None, key: int, mask: Mask, residue: int, width: int) -> Cost:
+        threads = mask.batch.threads
+        return self._remember(
+            ("g", id(thread), key, residue, width, threads), (thread, mask),
+            lambda: _global(threads, thread.astype(np.int64) + residue, Mask(mask.batch, lanes), width),
+        )  # fmt: skip
+
+    def _touch(
+        self, pc: int, operation: Operation, cost: Cost, base: Bits, batch: Batch, rows: Bits | None
+    ) -> None:
+        """A pattern at the sectors of every block of the batch that takes part."""
+        assert self.hierarchy is not None and cost.sectors is not None
+        pattern = cost.sectors
+        sms = batch.sms
+        starts = np.broadcast_to(base, (batch.count,))
+        if rows is not None:
+            starts, sms = starts[rows > 0], sms[rows > 0]
+        sectors = (starts[:, None] + pattern[None, :]).reshape(-1)
+        self.hierarchy.touch(
+            pc, operation == "store", operation in ("atomic", "reduction"), sectors,
+            np.repeat(sms, pattern.size), self.repeat,
+        )  # fmt: skip
+
+    def _touch_rows(
+        self, pc: int, operation: Operation, cost: Cost, batch: Batch, rows: Bits | None = None
+    ) -> None:
+        if self.hierarchy is None or not self.repeat:
+            return
+        assert cost.sectors is not None
+        sectors, sms = cost.sectors, np.repeat(batch.sms, cost.amount.sum(axis=1))
+        if rows is not None:
+            keep = np.repeat(rows > 0, cost.amount.sum(axis=1))
+            sectors, sms = sectors[keep], sms[keep]
+        self.hierarchy.touch(
+            pc, operation == "store", operation in ("atomic", "reduction"), sectors, sms, self.repeat
+        )  # fmt: skip
+
+    def _serialised(self, address: Value, offset: int, mask: Mask, aggregated: bool) -> float:
+        if aggregated:
+            return mask.warps
+        array = full(address)
+        if array.shape[1] == 1:
+            return mask.batch.total(mask.active.sum(axis=2))
+        flat, active, shape = by_lanes(array.astype(np.int64) + offset, mask)
+        return mask.batch.total(access.same_address_depth(flat, active).reshape(shape))
+
+
+_ZERO = np.zeros((1, 1), np.uint64)
+
+
+def by_lanes(addresses: Bits, mask: Mask) -> tuple[Bits, Bits, tuple[int, int]]:
+    """Addresses and active lanes as (warps, 32), and the shape (1 or B, warps) to put results back into."""
+    rows = max(addresses.shape[0], mask.rows)
+    threads, warps = mask.batch.threads, mask.batch.warps
+    places = access.by_warp(np.broadcast_to(addresses, (rows, threads)), threads)
+    active = np.broadcast_to(mask.active, places.shape)
+    return places.reshape(-1, 32), active.reshape(-1, 32), (rows, warps)
+
+
+def _shared(threads: int, addresses: Bits, lanes: Bits | None, width: int) -> Cost:
+    rows = max(addresses.shape[0], 1 if lanes is None else lanes.shape[0])
+    places = access.by_warp(np.broadcast_to(addresses, (rows, threads)), threads)
+    on = np.ones((1, 1), bool) if lanes is None else lanes
+    active = np.broadcast_to(access.by_warp(on, threads, False), places.shape).reshape(-1, 32).astype(bool)
+    wave, groups = access.bank_wavefronts(places.reshape(-1, 32).astype(np.int64), active, width)
+    shape = places.shape[:2]
+    return Cost(active.any(axis=1).reshape(shape), wave.reshape(shape), groups.reshape(shape))
+
+
+def _global(threads: int, addresses: Bits, mask: Mask, width: int) -> Cost:
+    flat, active, shape = by_lanes(addresses, mask)
+    counts, ideal, sectors, _ = access.sector_counts(flat.astype(np.int64), active, width)
+    return Cost(active.any(axis=1).reshape(shape), counts.reshape(shape), ideal.reshape(shape), sectors)

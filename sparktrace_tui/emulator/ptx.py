@@ -1,0 +1,662 @@
+"""PTX text to kernels as data: instructions by pc, registers by slot, device functions inlined, variables placed."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from sparktrace_tui.domain.errors import BadInput
+
+TYPE_BYTES = {
+    "b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2,
+    "b32": 4, "u32": 4, "s32": 4, "f32": 4, "f16x2": 4, "bf16x2": 4, "pred": 1,
+    "b64": 8, "u64": 8, "s64": 8, "f64": 8, "b128": 16,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Reg:
+    """A register: its slot in the kernel's register file, and its width in bytes (0 for a predicate)."""
+
+    slot: int
+    width: int
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Imm:
+    """A literal. Integers as written, floats as their bits with `float_bits` 32 or 64."""
+
+    value: int
+    float_bits: int = 0
+
+
+@dataclass(frozen=True)
+class Address:
+    """`[base + offset]`; a variable's own address is already in the offset, `space` the variable's."""
+
+    base: Reg | None
+    offset: int
+    space: str | None = None
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """The address of a variable, in its own space."""
+
+    space: str
+    offset: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Special:
+    """A read-only register such as `%tid.x`."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Vector:
+    """`{a, b, ...}`; None stands for `_`."""
+
+    items: tuple["Operand | None", ...]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """`d|p`, a destination with a predicate beside it."""
+
+    first: "Operand | None"
+    second: "Operand | None"
+
+
+@dataclass(frozen=True)
+class Label:
+    """A branch target, by name and pc."""
+
+    name: str
+    pc: int = -1
+
+
+Operand = Reg | Imm | Address | Symbol | Special | Vector | Pair | Label
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One PTX instruction. `parts` are the dotted words; `line` is 1-based in the compiled file, None where unknown."""
+
+    pc: int
+    parts: tuple[str, ...]
+    operands: tuple[Operand, ...]
+    guard: Reg | None
+    guard_negated: bool
+    line: int | None
+    text: str
+    table: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.parts[0]
+
+
+@dataclass(frozen=True)
+class Param:
+    """A kernel parameter in the parameter block: bytes at an offset; `type` as declared."""
+
+    name: str
+    type: str
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A module or kernel variable in shared, global, constant or local space, at `offset` of that space."""
+
+    name: str
+    space: str
+    offset: int
+    size: int
+    align: int
+    data: bytes = b""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel ready to run. `labels` maps names to pcs; shared memory is the static part, then the dynamic one."""
+
+    name: str
+    params: tuple[Param, ...]
+    instructions: tuple[Instruction, ...]
+    registers: tuple[Reg, ...]
+    variables: Mapping[str, Variable]
+    static_shared_bytes: int
+    dynamic_shared_offset: int
+    local_bytes: int
+    constants: bytes
+    globals: bytes
+
+    @property
+    def param_bytes(self) -> int:
+        return max((p.offset + p.size for p in self.params), default=0)
+
+    @property
+    def lines(self) -> tuple[int | None, ...]:
+        return tuple(i.line for i in self.instructions)
+
+
+@dataclass(frozen=True)
+class Module:
+    """All kernels of one PTX text."""
+
+    kernels: Mapping[str, Kernel]
+    target: str
+
+
+@dataclass
+class _Function:
+    name: str
+    entry: bool
+    params: list[tuple[str, str, int, int]]
+    returns: list[tuple[str, str, int, int]]
+    body: str
+    start: int
+
+
+@dataclass
+class _Raw:
+    """An instruction before its operands are resolved; scope maps register names to slots."""
+
+    guard: tuple[str, bool] | None
+    opcode: str
+    operands: list[str]
+    line: int | None
+    text: str
+    registers: Mapping[str, Reg]
+    names: Mapping[str, str]
+    label_suffix: str
+
+
+@dataclass
+class _Build:
+    """A kernel in the making: instructions so far, the register file, variables and where each space ends."""
+
+    module: "_Parser"
+    registers: list[Reg] = field(default_factory=list)
+    raw: list[_Raw] = field(default_factory=list)
+    labels: dict[str, int] = field(default_factory=dict)
+    tables: dict[str, list[str]] = field(default_factory=dict)
+    variables: dict[str, Variable] = field(default_factory=dict)
+    ends: dict[str, int] = field(default_factory=lambda: {"shared": 0, "local": 0})
+    params: dict[tuple[str, int], Reg] = field(default_factory=dict)
+    calls: int = 0
+    dynamic: list[tuple[str, int]] = field(default_factory=list)
+
+    def register(self, type_name: str, name: str) -> Reg:
+        width = 0 if type_name == "pred" else TYPE_BYTES[type_name]
+        reg = Reg(len(self.registers), width, name)
+        self.registers.append(reg)
+        return reg
+
+
+def parse(text: str) -> Module:
+    """The kernels of a PTX text; BadInput names what cannot be read."""
+    return _Parser(text).module()
+
+
+_VARIABLE = re.compile(
+    r"^(?:\.(?:visible|extern|weak|common)\s+)*\.(?P<space>shared|global|const|local)\s+"
+    r"(?:\.align\s+(?P<align>\d+)\s+)?\.(?P<type>\w+)\s+(?P<name>[\w$%]+)(?P<dims>(?:\[\d*\])*)\s*"
+    r"(?:=\s*(?P<data>.+))?$",
+    re.DOTALL,
+)
+_PARAM = re.compile(
+    r"\.param\s+(?:\.align\s+(?P<align>\d+)\s+)?\.(?P<type>\w+)(?:\s+\.ptr(?:\s+\.(?:global|shared|const|local))?(?:\s+\.align\s+\d+)?)?\s+"
+    r"(?P<name>[\w$%]+)(?:\[(?P<count>\d+)\])?"
+)
+_FUNCTION = re.compile(r"(?:\.(?:visible|weak|extern)\s+)*\.(entry|func)\b")
+_LOC = re.compile(
+    r"^\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:[^\n]*inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?[^\n]*$", re.MULTILINE
+)
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        text = text.split("\0")[0]
+        text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+        text = re.sub(r"//[^\n]*", "", text)
+        section = re.search(r"^\s*\.section\b", text, re.MULTILINE)
+        files = dict(re.findall(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', text, re.MULTILINE))
+        self.main_file = min(files, key=int, default="1")
+        if section:
+            text = text[: section.start()]
+        text = re.sub(r"^\s*\.(file|version|address_size)\b[^\n]*$", "", text, flags=re.MULTILINE)
+        target = re.search(r"^\s*\.target\s+(\w+)[^\n]*$", text, re.MULTILINE)
+        self.target = target[1] if target else ""
+        text = re.sub(r"^\s*\.target\b[^\n]*$", "", text, flags=re.MULTILINE)
+        self.text = _LOC.sub(lambda m: f" .loc {' '.join(g or '-' for g in m.groups())};", text)
+        self.functions: dict[str, _Function] = {}
+        self.variables: dict[str, Variable] = {}
+        self.ends = {"global": 0, "const": 0}
+        self.dynamic: list[tuple[str, int]] = []
+        self.shared: list[tuple[str, int, int]] = []
+        self.places: dict[tuple[str, str, str], tuple[str, str]] = {}
+
+    def module(self) -> Module:
+        at = 0
+        while at < len(self.text):
+            rest = re.compile(r"\s*").match(self.text, at)
+            at = rest.end() if rest else at
+            if at >= len(self.text):
+                break
+            if _FUNCTION.match(self.text, at):
+                at = self._function(at)
+                continue
+            end = self.text.find(";", at)
+            if end < 0:
+                raise BadInput(f"the PTX ends within {self.text[at : at + 60].strip()!r}")
+            self._module_statement(self.text[at:end].strip())
+            at = end + 1
+        images = {space: self._image(space) for space in ("const", "global")}
+        kernels = {f.name: self._kernel(f, images) for f in self.functions.values() if f.entry}
+        return Module(kernels, self.target)
+
+    def _function(self, at: int) -> int:
+        brace, semicolon = self.text.find("{", at), self.text.find(";", at)
+        if 0 <= semicolon < brace or brace < 0:
+            return semicolon + 1
+        head = self.text[at:brace]
+        depth, end = 0, brace
+        for match in re.compile(r"[{}]").finditer(self.text, brace):
+            depth += 1 if match[0] == "{" else -1
+            if depth == 0:
+                end = match.start()
+                break
+        entry = ".entry" in head
+        match = re.search(r"\.(?:entry|func)\s*(?:\((?P<ret>[^)]*)\))?\s*(?P<name>[\w$]+)\s*(?:\((?P<args>.*)\))?",
+                          head, re.DOTALL)  # fmt: skip
+        if match is None:
+            raise BadInput(f"cannot read the PTX function head {head.strip()[:80]!r}")
+        self.functions[match["name"]] = _Function(
+            match["name"], entry, _params(match["args"] or ""), _params(match["ret"] or ""),
+            self.text[brace + 1 : end], brace,
+        )  # fmt: skip
+        return end + 1
+
+    def _module_statement(self, text: str) -> None:
+        if text.startswith((".loc ", ".pragma", ".alias")) or not text:
+            return
+        match = _VARIABLE.match(text)
+        if match is None:
+            raise BadInput(f"PTX not covered at module level: {text[:80]!r}")
+        name, space = match["name"], match["space"]
+        size, align, data = _extent(match)
+        if space == "shared":
+            if ".extern" in text or size == 0:
+                self.dynamic.append((name, align))
+            else:
+                self.shared.append((name, size, align))
+            return
+        offset = _aligned(self.ends[space], align)
+        self.ends[space] = offset + size
+        self.variables[name] = Variable(name, space, offset, size, align, data)
+
+    def _image(self, space: str) -> bytes:
+        image = bytearray(self.ends[space])
+        for variable in self.variables.values():
+            if variable.space == space:
+                image[variable.offset : variable.offset + len(variable.data)] = variable.data
+        return bytes(image)
+
+    def _kernel(self, function: _Function, images: Mapping[str, bytes]) -> Kernel:
+        build = _Build(self)
+        build.variables.update(self.variables)
+        for name, size, align in self.shared:
+            if re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", self.text[function.start :]):
+                _place(build, name, "shared", size, align)
+        offset = 0
+        params = []
+        for name, type_name, size, align in function.params:
+            offset = _aligned(offset, align)
+            params.append(Param(name, type_name, offset, size))
+            build.variables[name] = Variable(name, "param", offset, size, align)
+            offset += size
+        _Body(build, function, {}, "", ()).read()
+        start = _aligned(build.ends["shared"], 16)
+        for name, align in self.dynamic:
+            start = _aligned(start, align)
+        for name, align in self.dynamic:
+            build.variables[name] = Variable(name, "shared", start, 0, align)
+        instructions = tuple(_resolve(build, pc, raw) for pc, raw in enumerate(build.raw))
+        return Kernel(
+            name=function.name,
+            params=tuple(params),
+            instructions=instructions,
+            registers=tuple(build.registers),
+            variables=build.variables,
+            static_shared_bytes=build.ends["shared"],
+            dynamic_shared_offset=start,
+            local_bytes=build.ends["local"],
+            constants=images["const"],
+            globals=images["global"],
+        )
+
+
+class _Body:
+    """Reads one function body into the build; a call reads the callee in place, with registers of its own."""
+
+    def __init__(
+        self, build: _Build, function: _Function, names: dict[str, str], suffix: str, stack: tuple[str, ...]
+    ) -> None:
+        self.build, self.function, self.suffix, self.stack = build, function, suffix, stack
+        if function.name in stack:
+            raise BadInput(f"the device function {function.name} calls itself: recursion is not covered")
+        self.names = names
+        self.scopes: list[dict[str, Reg]] = [{}]
+        self.ranges: list[list[tuple[str, int, str]]] = [[]]
+        self.line: int | None = None
+        self.params: set[str] = set()
+
+    def read(self) -> None:
+        body, at = self.function.body, 0
+        skip = re.compile(r"\s*")
+        label = re.compile(r"([\w$.%]+):(?!:)")
+        while True:
+            at = skip.match(body, at).end()  # type: ignore[union-attr]
+            if at >= len(body):
+                break
+            if body[at] == "{":
+                self.scopes.append({})
+                at += 1
+            elif body[at] == "}":
+                self.scopes.pop()
+                at += 1
+            elif match := label.match(body, at):
+                at = match.end()
+                table = re.compile(r"\s*\.branchtargets\s+([^;]*);").match(body, at)
+                if table:
+                    self.build.tables[match[1] + self.suffix] = [
+                        name.strip() + self.suffix for name in table[1].split(",")
+                    ]
+                    at = table.end()
+                else:
+                    self.build.labels[match[1] + self.suffix] = len(self.build.raw)
+            else:
+                end = body.find(";", at)
+                if end < 0:
+                    raise BadInput(f"PTX not understood: {body[at : at + 60].strip()!r}")
+                self._statement(" ".join(body[at:end].split()))
+                at = end + 1
+
+    def _statement(self, text: str) -> None:
+        if text.startswith(".loc "):
+            self._loc(text.split()[1:])
+        elif text.startswith(".reg"):
+            self._registers(text)
+        elif text.startswith(".param"):
+            for name, _, _, _ in _params(text):
+                self.names[name] = f"{name}@{self.build.calls}{self.suffix}"
+        elif text.startswith((".pragma", ".callprototype")):
+            return
+        elif text.startswith("."):
+            match = _VARIABLE.match(text)
+            if match is None:
+                raise BadInput(f"PTX not covered: {text[:80]!r}{_at(self.line)}")
+            size, align, data = _extent(match)
+            if match["space"] not in ("shared", "local"):
+                raise BadInput(f"PTX not covered: {text[:80]!r}{_at(self.line)}")
+            space = match["space"]
+            unique = match["name"] if space == "shared" else match["name"] + self.suffix
+            if unique not in self.build.variables:
+                _place(self.build, unique, space, size, align)
+            self.names[match["name"]] = unique
+        elif text:
+            self._instruction(text)
+
+    def _loc(self, words: list[str]) -> None:
+        places = self.build.module.places
+        file, line, column, *inlined = words
+        if file == self.build.module.main_file:
+            self.line = int(line) or None
+        elif inlined[0] != "-":
+            places[(file, line, column)] = (inlined[0], inlined[1])
+            key = (inlined[0], inlined[1], inlined[2])
+            while key[0] != self.build.module.main_file and key in places:
+                key = (*places[key], "")
+            if key[0] == self.build.module.main_file:
+                self.line = int(key[1])
+
+    def _registers(self, text: str) -> None:
+        _, type_name, names = text.split(None, 2)
+        for item in names.split(","):
+            match = re.fullmatch(r"([%\w$]+)(?:<(\d+)>)?", item.strip())
+            if match is None:
+                raise BadInput(f"PTX not understood: {text!r}")
+            if match[2]:
+                for number in range(int(match[2])):
+                    self._declare(type_name[1:], f"{match[1]}{number}")
+            else:
+                self._declare(type_name[1:], match[1])
+
+    def _declare(self, type_name: str, name: str) -> None:
+        if type_name not in TYPE_BYTES:
+            raise BadInput(f"PTX register type not covered: .{type_name}{_at(self.line)}")
+        self.scopes[-1][name] = self.build.register(type_name, name)
+
+    def _flat(self) -> dict[str, Reg]:
+        if len(self.scopes) == 1:
+            return self.scopes[0]
+        flat: dict[str, Reg] = {}
+        for scope in self.scopes:
+            flat.update(scope)
+        return flat
+
+    def _instruction(self, text: str) -> None:
+        guard = None
+        rest = text
+        if match := re.match(r"@(!?)([%\w$]+)\s+", text):
+            guard = (match[2], match[1] == "!")
+            rest = text[match.end() :]
+        opcode, _, tail = rest.partition(" ")
+        if "|" not in opcode and "%" in opcode:
+            cut = opcode.index("%")
+            opcode, tail = opcode[:cut], opcode[cut:] + " " + tail
+        operands = _split(tail)
+        if opcode.startswith("call"):
+            self._call(text, operands, guard)
+            return
+        if self.suffix and opcode in ("ret", "ret.uni"):
+            opcode, operands = "bra", [f"$return{self.suffix}"]
+            self._append(guard, opcode, operands, text, "")
+            return
+        self._append(guard, opcode, operands, text, self.suffix)
+
+    def _append(
+        self, guard: tuple[str, bool] | None, opcode: str, operands: list[str], text: str, label_suffix: str
+    ) -> None:
+        self.build.raw.append(
+            _Raw(guard, opcode, operands, self.line, text, self._flat(), dict(self.names), label_suffix)
+        )
+
+    def _call(self, text: str, operands: list[str], guard: tuple[str, bool] | None) -> None:
+        if guard is not None:
+            raise BadInput(f"PTX not covered: {text[:80]!r} (a call under a predicate){_at(self.line)}")
+        returns = _split(operands.pop(0)[1:-1]) if operands and operands[0].startswith("(") else []
+        target = operands.pop(0) if operands else ""
+        args = _split(operands.pop(0)[1:-1]) if operands and operands[0].startswith("(") else []
+        callee = self.build.module.functions.get(target)
+        if callee is None:
+            raise BadInput(f"PTX not covered: {text[:100]!r} (the called function is not in the PTX){_at(self.line)}")
+        names = {}
+        for formal, actual in zip([p[0] for p in callee.returns], returns, strict=True):
+            names[formal] = self.names.get(actual, actual)
+        for formal, actual in zip([p[0] for p in callee.params], args, strict=True):
+            names[formal] = self.names.get(actual, actual)
+        self.build.calls += 1
+        suffix = f"#{self.build.calls}"
+        inner = _Body(self.build, callee, names, suffix, (*self.stack, self.function.name))
+        inner.line = self.line
+        inner.read()
+        self.build.labels[f"$return{suffix}"] = len(self.build.raw)
+
+
+def _resolve(build: _Build, pc: int, raw: _Raw) -> Instruction:
+    parts = tuple(raw.opcode.split("."))
+    guard = None
+    if raw.guard:
+        guard = raw.registers.get(raw.guard[0])
+        if guard is None:
+            raise BadInput(f"PTX uses an unknown register in {raw.text!r}{_at(raw.line)}")
+    table: tuple[int, ...] = ()
+    texts = raw.operands
+    if parts[:2] == ("brx", "idx"):
+        table = tuple(build.labels[name] for name in build.tables[texts[1] + raw.label_suffix])
+        texts = texts[:1]
+    operands = tuple(_operand(build, raw, text) for text in texts)
+    if any(item is None for item in operands):
+        operands = tuple(Vector(()) if item is None else item for item in operands)
+    made = Instruction(
+        pc, parts, operands, guard, bool(raw.guard and raw.guard[1]), raw.line, raw.text, table  # type: ignore[arg-type]
+    )  # fmt: skip
+    if parts[0] in ("ld", "st") and "param" in parts:
+        return _parameter(build, made, raw)
+    return made
+
+
+def _parameter(build: _Build, made: Instruction, raw: _Raw) -> Instruction:
+    """A call's parameters live in registers of their own, one for each offset: ld and st become moves."""
+    place = 1 if made.name == "ld" else 0
+    match = re.fullmatch(r"\[\s*([\w$%@#]+)\s*(?:\+\s*(-?\d+))?\s*\]", raw.operands[place])
+    name = raw.names.get(match[1], "") if match else ""
+    if "@" not in name:
+        return made
+    start = int(match[2] or 0) if match else 0
+    type_name = made.parts[-1]
+    step = TYPE_BYTES[type_name]
+    other = made.operands[1 - place]
+    items = other.items if isinstance(other, Vector) else (other,)
+    regs = []
+    for index in range(len(items)):
+        key = (name, start + index * step)
+        if key not in build.params:
+            build.params[key] = Reg(len(build.registers), step, f"{name}+{key[1]}")
+            build.registers.append(build.params[key])
+        if build.params[key].width != step:
+            raise BadInput(f"PTX not covered: {raw.text!r} (a parameter read in another width){_at(raw.line)}")
+        regs.append(build.params[key])
+    target: Operand = Vector(tuple(regs)) if isinstance(other, Vector) else regs[0]
+    operands = (other, target) if made.name == "ld" else (target, other)
+    return replace(made, parts=("parammove", type_name), operands=operands)
+
+
+def _operand(build: _Build, raw: _Raw, text: str) -> Operand | None:
+    text = text.strip()
+    if text == "_":
+        return None
+    if text.startswith("{"):
+        return Vector(tuple(_operand(build, raw, item) for item in _split(text[1:-1])))
+    if text.startswith("["):
+        return _address(build, raw, text[1:-1].strip())
+    if "|" in text:
+        first, second = text.split("|")
+        return Pair(_operand(build, raw, first), _operand(build, raw, second))
+    if text in raw.registers:
+        return raw.registers[text]
+    if (literal := _literal(text)) is not None:
+        return literal
+    if text.startswith("%"):
+        return Special(text)
+    name = raw.names.get(text, text)
+    if text + raw.label_suffix in build.labels:
+        return Label(text, build.labels[text + raw.label_suffix])
+    if variable := build.variables.get(name):
+        return Symbol(variable.space, variable.offset, name)
+    match = re.fullmatch(r"([\w$]+)\s*\+\s*(-?\d+)", text)
+    if match and (variable := build.variables.get(raw.names.get(match[1], match[1]))):
+        return Symbol(variable.space, variable.offset + int(match[2]), match[1])
+    if text.startswith("!") and text[1:] in raw.registers:
+        raise BadInput(f"PTX not covered: {raw.text!r}{_at(raw.line)}")
+    raise BadInput(f"PTX not covered: {raw.text!r} (operand {text!r}){_at(raw.line)}")
+
+
+def _address(build: _Build, raw: _Raw, text: str) -> Address:
+    base, _, offset = text.partition("+")
+    base, number = base.strip(), int(offset.strip() or 0, 0) if offset.strip() else 0
+    if base in raw.registers:
+        return Address(raw.registers[base], number)
+    if (literal := _literal(base)) is not None:
+        return Address(None, literal.value + number)
+    name = raw.names.get(base, base)
+    if variable := build.variables.get(name):
+        return Address(None, variable.offset + number, variable.space)
+    if "@" in name:
+        return Address(None, number, "param")
+    raise BadInput(f"PTX not covered: {raw.text!r} (address {text!r}){_at(raw.line)}")
+
+
+def _literal(text: str) -> Imm | None:
+    if match := re.fullmatch(r"0[fF]([0-9A-Fa-f]{8})", text):
+        return Imm(int(match[1], 16), 32)
+    if match := re.fullmatch(r"0[dD]([0-9A-Fa-f]{16})", text):
+        return Imm(int(match[1], 16), 64)
+    if re.fullmatch(r"-?(0[xX][0-9A-Fa-f]+|\d+)U?", text):
+        digits = text.rstrip("U")
+        body = digits.lstrip("-")
+        octal = len(body) > 1 and body[0] == "0" and body[1] not in "xX"
+        return Imm(int(digits, 8) if octal else int(digits, 0))
+    return None
+
+
+def _split(text: str) -> list[str]:
+    """The operands of an instruction: commas count at the outermost level only."""
+    pieces, depth, last = [], 0, 0
+    for at, letter in enumerate(text):
+        if letter in "([{":
+            depth += 1
+        elif letter in ")]}":
+            depth -= 1
+        elif letter == "," and depth == 0:
+            pieces.append(text[last:at].strip())
+            last = at + 1
+    pieces.append(text[last:].strip())
+    return [piece for piece in pieces if piece]
+
+
+def _params(text: str) -> list[tuple[str, str, int, int]]:
+    found = []
+    for match in _PARAM.finditer(text):
+        unit = TYPE_BYTES[match["type"]]
+        size = unit * int(match["count"]) if match["count"] else unit
+        found.append((match["name"], match["type"], size, int(match["align"] or unit)))
+    return found
+
+
+def _extent(match: re.Match[str]) -> tuple[int, int, bytes]:
+    if match["type"] not in TYPE_BYTES:
+        raise BadInput(f"PTX variable type not covered: .{match['type']} {match['name']}")
+    unit = TYPE_BYTES[match["type"]]
+    count = 1
+    for extent in re.findall(r"\[(\d*)\]", match["dims"]):
+        count *= int(extent or 0)
+    data = b""
+    if match["data"]:
+        for item in re.findall(r"[^\s,{}]+", match["data"]):
+            literal = _literal(item)
+            if literal is None:
+                raise BadInput(f"PTX initialiser not covered: {match['name']} = {item}")
+            data += (literal.value & ((1 << 8 * unit) - 1)).to_bytes(unit, "little")
+    return count * unit, int(match["align"] or unit), data
+
+
+def _place(build: _Build, name: str, space: str, size: int, align: int) -> None:
+    offset = _aligned(build.ends[space], align)
+    build.ends[space] = offset + size
+    build.variables[name] = Variable(name, space, offset, size, align)
+
+
+def _aligned(offset: int, align: int) -> int:
+    return -(-offset // align) * align
+
+
+def _at(line: int | None) -> str:
+    return f" at line {line}" if line else ""
