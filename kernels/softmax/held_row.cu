@@ -1,31 +1,37 @@
 #define BLOCK 256
 #define LOWEST (-3.402823466e38f)
 #define EACH 4
+#define WARPS (BLOCK / 32)
+#define FULL 0xffffffffu
 
 __device__ float block_max(float v)
 {
-    __shared__ float part[BLOCK];
-    part[threadIdx.x] = v;
+    __shared__ float part[WARPS];
+    const int lane = threadIdx.x % 32;
+    for (int mask = 16; mask > 0; mask /= 2)
+        v = fmaxf(v, __shfl_xor_sync(FULL, v, mask));
+    if (lane == 0)
+        part[threadIdx.x / 32] = v;
     __syncthreads();
-    for (int half = BLOCK / 2; half > 0; half /= 2) {
-        if (threadIdx.x < half)
-            part[threadIdx.x] = fmaxf(part[threadIdx.x], part[threadIdx.x + half]);
-        __syncthreads();
-    }
-    return part[0];
+    v = lane < WARPS ? part[lane] : LOWEST;
+    for (int mask = 16; mask > 0; mask /= 2)
+        v = fmaxf(v, __shfl_xor_sync(FULL, v, mask));
+    return v;
 }
 
 __device__ float block_sum(float v)
 {
-    __shared__ float part[BLOCK];
-    part[threadIdx.x] = v;
+    __shared__ float part[WARPS];
+    const int lane = threadIdx.x % 32;
+    for (int mask = 16; mask > 0; mask /= 2)
+        v += __shfl_xor_sync(FULL, v, mask);
+    if (lane == 0)
+        part[threadIdx.x / 32] = v;
     __syncthreads();
-    for (int half = BLOCK / 2; half > 0; half /= 2) {
-        if (threadIdx.x < half)
-            part[threadIdx.x] += part[threadIdx.x + half];
-        __syncthreads();
-    }
-    return part[0];
+    v = lane < WARPS ? part[lane] : 0.0f;
+    for (int mask = 16; mask > 0; mask /= 2)
+        v += __shfl_xor_sync(FULL, v, mask);
+    return v;
 }
 
 extern "C" __global__ void softmax_row(const float *__restrict__ x, float *__restrict__ y, int cols)
