@@ -1,0 +1,237 @@
+"""L1 and L2 by traffic distance: which of the sectors a launch asks for hit, and what reaches L2 and memory.
+
+A line is taken to be resident while less than a cache's capacity has been allocated since it was last touched. That
+is least-recently-used by allocations: it needs one stamp a line, and no sets. L1 is followed on a few SMs that stand
+for all; L2 sees every access. Lines are 128 bytes of four sectors, fetched one by one (in pairs where memory moves
+64-byte bursts). L2 writes back; L1 writes through and keeps nothing of a store.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from sparktrace_tui.emulator.counters import Traffic
+from sparktrace_tui.emulator.profile import DeviceProfile
+
+SECTOR = 32
+_LINE = 4  # sectors
+_FOLLOWED_SMS = 2
+_NEVER = np.int64(-(1 << 60))
+_MOST_ATOMIC_SECTORS = 1 << 14
+
+
+class Cache:
+    """One cache as stamps over a growing range of sectors."""
+
+    def __init__(self, capacity: float, burst_sectors: int = 1) -> None:
+        self.capacity = capacity / SECTOR
+        self.burst = burst_sectors
+        self.clock = 0.0
+        self.epoch = 0
+        self.base: int | None = None
+        self._resize(0)
+
+    def _resize(self, sectors: int) -> None:
+        lines = sectors // _LINE
+        self.line_stamp = np.full(lines, _NEVER, np.int64)
+        self.line_epoch = np.full(lines, -1, np.int32)
+        self.sector_epoch = np.full(sectors, -2, np.int32)
+        self.dirty_epoch = np.full(sectors, -2, np.int32)
+        self.mark = np.zeros(sectors, np.int32)
+
+    def _cover(self, low: int, high: int) -> None:
+        """Make the arrays span sectors low to high, keeping what they hold."""
+        low &= ~1023
+        if self.base is None:
+            self.base = low
+        size = self.sector_epoch.size
+        if low >= self.base and high < self.base + size:
+            return
+        start = min(low, self.base)
+        end = max(high + 1, self.base + size)
+        end = start + (max(end - start, 2 * size) + 1023) // 1024 * 1024
+        stamp, line, sector, dirty = self.line_stamp, self.line_epoch, self.sector_epoch, self.dirty_epoch
+        at = self.base - start
+        self.base = start
+        self._resize(end - start)
+        self.line_stamp[at // _LINE : at // _LINE + stamp.size] = stamp
+        self.line_epoch[at // _LINE : at // _LINE + line.size] = line
+        self.sector_epoch[at : at + sector.size] = sector
+        self.dirty_epoch[at : at + dirty.size] = dirty
+
+    def touch(self, sectors: npt.NDArray[np.int64], *, dirty: bool = False) -> "Touch":
+        """Touch sectors (any order, repeats allowed: only the first of a sector can miss)."""
+        if sectors.size == 0:
+            return Touch(0, 0, 0, np.zeros(0, np.int64))
+        self._cover(int(sectors.min()), int(sectors.max()))
+        assert self.base is not None
+        places = sectors - self.base
+        lines = places >> 2
+        live = self.clock - self.line_stamp[lines] < self.capacity
+        missing = places[~(live & (self.sector_epoch[places] == self.line_epoch[lines]))]
+        self.epoch += 1
+        fetched = missing
+        if missing.size:
+            missing = self._distinct(missing)
+            fetched = missing
+            if self.burst == 2 and not dirty:
+                fetched = self._distinct(np.concatenate((missing, missing ^ 1)))
+            stale = fetched[~(self.clock - self.line_stamp[fetched >> 2] < self.capacity)] >> 2
+            if stale.size:
+                self.line_epoch[stale] = self.epoch
+                first = self._distinct(stale << 2)
+                self.clock += _LINE * first.size
+            self.sector_epoch[fetched] = self.line_epoch[fetched >> 2]
+        self.line_stamp[lines] = int(self.clock)
+        soiled = 0
+        if dirty:
+            clean = places[self.dirty_epoch[places] != self.line_epoch[lines]]
+            clean = self._distinct(clean)
+            self.dirty_epoch[clean] = self.line_epoch[clean >> 2]
+            soiled = clean.size
+        return Touch(missing.size, fetched.size, soiled, missing + self.base)
+
+    def _distinct(self, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        order = np.arange(places.size, dtype=np.int32)
+        self.mark[places] = order
+        kept: npt.NDArray[np.int64] = places[self.mark[places] == order]
+        return kept
+
+    def skip(self, sectors: float) -> None:
+        """Let allocations go by that were not followed (blocks that were not sampled)."""
+        self.clock += sectors
+
+
+@dataclass(frozen=True)
+class Touch:
+    """Of one touch: distinct sectors that missed, sectors fetched (whole bursts), sectors newly dirty, the missed."""
+
+    misses: int
+    fetched: int
+    soiled: int
+    missed: npt.NDArray[np.int64]
+
+
+@dataclass
+class _Access:
+    """Running sums of one instruction: sectors followed in L1, their hits, all sectors, L2 misses."""
+
+    followed: float = 0.0
+    l1_hits: float = 0.0
+    sectors: float = 0.0
+    l2_misses: float = 0.0
+    store: bool = False
+    atomic: bool = False
+    addresses: dict[int, float] = field(default_factory=dict)
+
+
+class Hierarchy:
+    """The caches of a device over the launches of a plan: L2 is kept between them, L1 is not.
+
+    extents: the first and last byte of each array, so that what is read over and over from an array that fits in L2
+    is not counted as cold again in every sampled wave.
+    """
+
+    def __init__(self, profile: DeviceProfile, extents: Sequence[tuple[int, int]] = ()) -> None:
+        self.profile = profile
+        self.l2 = Cache(profile["cache.l2"], 2 if profile["dram.burst"] > SECTOR else 1)
+        self.extents = sorted(extents)
+        self._starts = np.array([first // SECTOR for first, _ in self.extents], np.int64)
+        self.begin(0)
+
+    def begin(self, shared_per_sm: int) -> None:
+        """Start a launch whose resident blocks take `shared_per_sm` bytes out of each SM's L1."""
+        self._l1_capacity = max(self.profile["cache.l1"] - shared_per_sm, 16 * 1024)
+        self.l1: dict[int, Cache] = {}
+        self.accesses: dict[int, _Access] = {}
+        self._fetched = np.zeros(len(self.extents) + 1)
+        self._fetched_once = np.zeros(len(self.extents) + 1)
+        self._soiled = 0.0
+        self._clock = self.l2.clock
+
+    def touch(
+        self,
+        pc: int,
+        store: bool,
+        atomic: bool,
+        sectors: npt.NDArray[np.int64],
+        sm: npt.NDArray[np.int32],
+        repeat: float,
+    ) -> None:
+        """One execution of a global access: absolute sector numbers, the SM of each, how often it counts."""
+        row = self.accesses.setdefault(pc, _Access(store=store, atomic=atomic))
+        row.sectors += sectors.size * repeat
+        if not store and not atomic:
+            self._touch_l1(row, sectors, sm, repeat)
+        if atomic:
+            self._count_atomics(row, sectors, repeat)
+        seen = self.l2.touch(sectors, dirty=store or atomic)
+        row.l2_misses += seen.misses * repeat
+        if not store:
+            owners = np.searchsorted(self._starts, seen.missed, side="right")
+            counts = np.bincount(owners, minlength=len(self.extents) + 1) * (
+                seen.fetched / seen.misses if seen.misses else 0.0
+            )
+            self._fetched += counts * repeat
+            self._fetched_once += counts
+        self._soiled += seen.soiled * repeat
+
+    def _touch_l1(self, row: _Access, sectors: npt.NDArray[np.int64], sm: npt.NDArray[np.int32], repeat: float) -> None:
+        if not self.l1 and sm.size:
+            for number in np.unique(sm)[:_FOLLOWED_SMS]:
+                self.l1[int(number)] = Cache(self._l1_capacity)
+        for number, cache in self.l1.items():
+            mine = sectors[sm == number]
+            row.followed += mine.size * repeat
+            row.l1_hits += (mine.size - cache.touch(mine).misses) * repeat
+
+    def _count_atomics(self, row: _Access, sectors: npt.NDArray[np.int64], repeat: float) -> None:
+        if len(row.addresses) < _MOST_ATOMIC_SECTORS:
+            for sector, count in zip(*np.unique(sectors, return_counts=True), strict=True):
+                row.addresses[int(sector)] = row.addresses.get(int(sector), 0.0) + float(count) * repeat
+
+    def hit_rates(self, pc: int) -> tuple[float, float]:
+        """Of a load: the share of its sectors found in L1, and of the rest the share found in L2."""
+        row = self.accesses.get(pc)
+        if row is None or not row.sectors:
+            return 0.0, 0.0
+        l1 = row.l1_hits / row.followed if row.followed else 0.0
+        asked = row.sectors * (1 - l1)
+        return l1, max(0.0, 1 - row.l2_misses / asked) if asked else 0.0
+
+    def hottest(self, pc: int) -> float:
+        """Of an atomic: the share of its accesses that go to its most used sector."""
+        row = self.accesses.get(pc)
+        if row is None or not row.addresses:
+            return 1.0
+        return max(row.addresses.values()) / sum(row.addresses.values())
+
+    def finish(self, share_sampled: float) -> Traffic:
+        """The launch's traffic; `share_sampled` of its blocks were followed (the rest pass L2 unseen)."""
+        traffic = Traffic()
+        for pc, row in self.accesses.items():
+            if row.atomic:
+                traffic.l2_atomic += row.sectors
+            elif row.store:
+                traffic.l2_write += row.sectors
+            else:
+                l1, _ = self.hit_rates(pc)
+                traffic.l1_hits += row.sectors * l1
+                traffic.l2_read += row.sectors * (1 - l1)
+            traffic.l1_sectors += row.sectors
+        fetched = self._fetched.copy()
+        footprint = 0.0
+        for number, (first, last) in enumerate(self.extents):
+            size = -(-(last - first + 1) // SECTOR)
+            if size <= self.l2.capacity:
+                fetched[number + 1] = min(fetched[number + 1], max(size, self._fetched_once[number + 1]))
+            if self._fetched_once[number + 1] or self._soiled:
+                footprint += size
+        traffic.dram_read = float(fetched.sum()) * SECTOR
+        if footprint > self.l2.capacity or not self.extents:
+            traffic.dram_write = self._soiled * SECTOR
+        if 0 < share_sampled < 1:
+            self.l2.skip((self.l2.clock - self._clock) * (1 / share_sampled - 1))
+        return traffic
