@@ -107,9 +107,7 @@ def test_the_place_in_the_file_does_not_tell_the_winner(families: dict[str, Fami
 
 
 @pytest.mark.parametrize("name", CAUSAL_FAMILIES)
-def test_in_a_causal_family_one_losing_rewrite_addresses_the_conflicts(
-    name: str, families: dict[str, Family]
-) -> None:
+def test_in_a_causal_family_one_losing_rewrite_addresses_the_conflicts(name: str, families: dict[str, Family]) -> None:
     family = families[name]
     winner = family.variant(winner_of(family))
     assert "SharedMemoryConflicts" not in winner.addresses
