@@ -329,7 +329,8 @@ class Engine:
         there = self.runnable.get(pc)
         if there is not None:
             mask = self._joined(there, mask)
-        if segment.only_returns and self.checks is not None:
+        if segment.only_returns:
+            self.runnable.pop(pc, None)
             self._count_return(segment, mask)
             self._leave(mask)
             return
@@ -374,6 +375,8 @@ class Engine:
         if self.checks is not None:
             self.checks.arrived(closer, mask)
         if everyone and not self.parked and not self.runnable and expected in (None, self.batch.warps * 32):
+            if self.checks is not None:
+                self.checks.passed_together()
             self._passed(closer, mask, None)
             self._enter(segment.end, mask)
             return
@@ -455,7 +458,7 @@ class Engine:
             moved = True
             whole = Mask(self.batch, waiting & free[:, None])
             if self.checks is not None:
-                self.checks.released([(p.segment.closer, p.mask) for p in group], free)
+                self.checks.released([(p.segment.closer, p.mask) for p in group], free, expected is not None)
             self._passed(group[0].segment.closer, whole, free)  # type: ignore[arg-type]
             for parked in group:
                 self.parked.remove(parked)

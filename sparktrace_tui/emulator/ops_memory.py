@@ -74,6 +74,7 @@ class _Access:
             if operand.space == "global":
                 start = engine.operands.global_base
             self.base = engine.operands.constant(start, 8)
+        self.places: list[int] = []
         self.moves = engine.slice.moves_data[ins.pc]
 
     def where(self, mask: Mask) -> tuple[str, Value, int]:
@@ -104,8 +105,9 @@ class _Access:
             )
         if engine.checks is not None:
             mask = engine.checks.access(
-                self.ins, space, self.operation, lanes.full(address), offset, self.width, self.count, mask
-            )
+                self.ins, space, self.operation, lanes.full(address), offset, self.width, self.count, mask,
+                [lanes.full(engine.slots[slot]) for slot in self.places],
+            )  # fmt: skip
         return space, address, offset, mask
 
     def cells(self, space: str, address: Value, offset: int, mask: Mask) -> tuple[Bits, Any]:
