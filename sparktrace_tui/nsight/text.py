@@ -1,12 +1,16 @@
 """A report as text, in the manner of Nsight Compute's details page, reflowed to a width."""
 
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 
 from sparktrace_tui.domain.report.report import KernelLaunch, Metric, Report, Rule, Section, SourceLine, Table
+from sparktrace_tui.nsight.names import RAW_SECTION
+from sparktrace_tui.nsight.page import cut
 from sparktrace_tui.nsight.units import format_value, shown
 
 METRIC_COLUMNS = ("Metric Name", "Metric Unit", "Metric Value")
+SUMMARY = ("minimum", "maximum", "average")
 INDENT = "    "
 RULE_INDENT = " " * 10
 NARROWEST = 40
@@ -33,7 +37,7 @@ def render(
         lines.extend(_section(section, width, tables))
     if report.raw and (raw or (raw is None and not report.sections)):
         rows = [(m.name or m.label, *reversed(shown(m))) for m in report.raw]
-        lines.extend([f"{INDENT}Section: Command line profiler metrics", *_grid(METRIC_COLUMNS, rows, width), ""])
+        lines.extend([f"{INDENT}Section: {RAW_SECTION}", *_grid(METRIC_COLUMNS, rows, width), ""])
     if source and report.source:
         lines.extend(_source(report.source, width))
     return "\n".join(lines).rstrip("\n") + "\n"
@@ -62,7 +66,7 @@ def _header(launch: KernelLaunch, width: int) -> list[str]:
 def _section(section: Section, width: int, tables: bool) -> list[str]:
     lines: list[str] = []
     if section.metrics:
-        lines.extend(_grid(METRIC_COLUMNS, [_row(m) for m in section.metrics], width))
+        lines.extend(_metrics(section.metrics, width))
         lines.append("")
     if tables:
         group = ""
@@ -78,6 +82,13 @@ def _section(section: Section, width: int, tables: bool) -> list[str]:
     if section.rules or not lines:
         lines.append("")
     return lines
+
+
+def _metrics(metrics: Sequence[Metric], width: int) -> list[str]:
+    if all(tuple(i.id for i in m.instances) == SUMMARY for m in metrics):
+        rows = [(m.label or m.name, m.unit, *(format_value(i.value) for i in m.instances)) for m in metrics]
+        return _grid((*METRIC_COLUMNS[:2], *(str(word).title() for word in SUMMARY)), rows, width)
+    return _grid(METRIC_COLUMNS, [_row(m) for m in metrics], width)
 
 
 def _row(metric: Metric) -> tuple[str, str, str]:
@@ -109,10 +120,19 @@ def _grid(columns: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> 
     lines = [ruler, _line(columns, sizes), ruler]
     for row in cells:
         if len(row[0]) > first:
-            lines.append(INDENT + row[0])
+            lines.append(_alone(row[0], ruler))
             row = ["", *row[1:]]
         lines.append(_line(row, sizes))
     return [*lines, ruler]
+
+
+def _alone(label: str, ruler: str) -> str:
+    """A first cell on a line of its own; a second blank parts words that happen to stand like cells."""
+    line = INDENT + label
+    spans = [match.span() for match in re.finditer(r"-+", ruler)]
+    while cut(line, spans, True)[1:] != ("",) * (len(spans) - 1) and len(line) < len(INDENT + label) + 4:
+        line = " " + line
+    return line
 
 
 def _line(row: Sequence[str], sizes: Sequence[int]) -> str:
@@ -130,6 +150,8 @@ def _rule(rule: Rule, width: int) -> list[str]:
     )
     first, *others = lines or [""]
     block = [f"{INDENT}{rule.severity}   {first}".rstrip(), *(RULE_INDENT + line for line in others)]
+    # Nsight pads these lines; in a reader's eyes a full line without a blank at its end breaks a word.
+    block = [line + " " if len(line) >= 120 else line for line in block]
     for table in rule.details:
         block.extend(_detail(table, width))
     return block
