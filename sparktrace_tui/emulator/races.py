@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from sparktrace_tui.emulator.counters import Operation
 
-_MANY = 1 << 20
+_MANY = 1 << 20  # several threads, of more than one warp
 _NONE = -1
 Ints = npt.NDArray[np.int64]
 
@@ -49,6 +49,7 @@ class RaceTracker:
         self.warp_epoch = np.zeros(shape, np.int64)
         self.clock = np.zeros(shape[0], np.int64)
         self.writer = np.full(count, _NONE, np.int32)
+        self.writer_warp = np.full(count, _NONE, np.int32)
         self.write_epoch = np.zeros(count, np.int32)
         self.write_warp_epoch = np.zeros(count, np.int32)
         self.written = np.zeros(count, np.uint64)
@@ -72,7 +73,7 @@ class RaceTracker:
         clash = (writer != _NONE) & (writer != thread) & (self.write_epoch[place] == epoch)
         if atomic:
             clash &= ~self.by_atomic[place]
-        near = writer // 32 == thread // 32
+        near = self.writer_warp[place] == thread // 32
         in_step = self.write_warp_epoch[place] == warp_epoch
         if operation == "store":
             assert accesses.value is not None
@@ -149,14 +150,29 @@ class RaceTracker:
 
     def _note_writes(self, accesses: Accesses, place: Ints, epoch: Ints, warp_epoch: Ints, atomic: bool) -> None:
         thread = accesses.thread.astype(np.int32)
+        warp = thread // 32
         if atomic:
-            earlier = self.by_atomic[place] & (self.write_epoch[place] == epoch) & (self.writer[place] != thread)
-            counts = np.bincount(np.unique(place, return_inverse=True)[1])
-            shared = counts[np.unique(place, return_inverse=True)[1]] > 1
-            thread = np.where(earlier | shared, _MANY, thread)
+            thread, warp = self._several(place, thread, warp, epoch)
         self.writer[place] = thread
+        self.writer_warp[place] = warp
         self.write_epoch[place] = epoch
         self.write_warp_epoch[place] = warp_epoch
         self.by_atomic[place] = atomic
         if accesses.value is not None:
             self.written[place] = accesses.value
+
+    def _several(
+        self, place: Ints, thread: npt.NDArray[np.int32], warp: npt.NDArray[np.int32], epoch: Ints
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Atomics may meet in a cell: whether one thread, or one warp, is the only one there in this epoch."""
+        cells, inverse = np.unique(place, return_inverse=True)
+        ends = [np.full(cells.size, fill, np.int32) for fill in (_MANY, _NONE, _MANY, _NONE)]
+        for end, function, values in zip(
+            ends, (np.minimum, np.maximum, np.minimum, np.maximum), (thread, thread, warp, warp), strict=True
+        ):
+            function.at(end, inverse, values)
+        low, high, low_warp, high_warp = (end[inverse] for end in ends)
+        earlier = self.by_atomic[place] & (self.write_epoch[place] == epoch)
+        one_thread = (low == high) & ~(earlier & (self.writer[place] != low))
+        one_warp = (low_warp == high_warp) & ~(earlier & (self.writer_warp[place] != low_warp))
+        return np.where(one_thread, low, _MANY), np.where(one_warp, low_warp, _MANY)
