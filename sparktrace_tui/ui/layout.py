@@ -32,11 +32,13 @@ class Rect:
 class View:
     """What is looked at: the pane with the attention, whether it is maximised, and what there is to show.
 
+    body: the pane that fills a narrow screen above the candidates; attending to these does not change it.
     report: a report pane exists (a quiz without evidence has none). result: the quiz shows its final reveal.
     """
 
     kind: Kind = "browse"
     pane: str = "original"
+    body: str = "original"
     zoomed: bool = False
     report: bool = True
     result: bool = False
@@ -86,13 +88,17 @@ def _narrow(width: int, height: int, view: View, bars: dict[str, Rect]) -> Plan:
     tabs += ("original", "candidate")
     tabs += ("report",) if view.report else ()
     tabs += () if strip and not view.result else ("options",)
-    pane = view.pane if view.pane in (*tabs, "options") else tabs[0]
     body = Rect(0, 2, width, height - 3)
     bars["tabs"] = Rect(0, 1, width, 1)
-    if view.zoomed or not strip or pane == "options" or view.result or pane == "families":
-        if pane == "families" and height >= 20 and width >= 70 and not view.zoomed:
-            left, right = _columns(body, (26,), 2)
-            return Plan("narrow", {**bars, "families": left, "about": right}, tabs)
+    if view.zoomed:
+        return Plan("narrow", {**bars, view.pane: body}, tabs)
+    if "options" in tabs and view.pane == "options":
+        return Plan("narrow", {**bars, "options": body}, tabs)
+    pane = view.body if view.body in tabs else tabs[0]
+    if pane == "families" and height >= 20 and width >= 70:
+        left, right = _columns(body, (26,), 2)
+        return Plan("narrow", {**bars, "families": left, "about": right}, tabs)
+    if "options" in tabs or pane == "families":
         return Plan("narrow", {**bars, pane: body}, tabs)
     top, bottom = _rows(body, body.height - STRIP)
     return Plan("narrow", {**bars, pane: top, "options": bottom}, tabs)
@@ -106,7 +112,7 @@ def _medium(body: Rect, view: View) -> dict[str, Rect]:
     top, bottom = _rows(body, body.height - bottom_height)
     original, candidate = _columns(top, (), 2)
     panes = {"original": original, "candidate": candidate}
-    if view.kind == "browse" and view.pane == "families":
+    if view.kind == "browse" and view.body == "families":
         families, about, options = _columns(bottom, (26,), 3)
         return panes | {"families": families, "about": about, "options": options}
     if not view.report:

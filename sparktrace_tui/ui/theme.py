@@ -76,7 +76,10 @@ _PLAIN_VARIABLES = {
         "line", "focus", "dim", "prior", "right", "ncu", "warn", "scrollbar", "scrollbar-hover", "scrollbar-active",
         "scrollbar-background", "scrollbar-background-hover", "scrollbar-background-active",
         "scrollbar-corner-color", "screen-selection-background", "screen-selection-foreground",
-        "block-cursor-background", "block-cursor-foreground", "border", "border-blurred",
+        "block-cursor-background", "block-cursor-foreground", "border", "border-blurred", "ansi-background",
+        "ansi-foreground", "input-cursor-background", "input-cursor-foreground", "input-selection-background",
+        "input-selection-foreground", "block-hover-background", "link-background-hover", "link-color",
+        "link-color-hover",
     )
 }  # fmt: skip
 

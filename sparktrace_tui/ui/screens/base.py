@@ -1,5 +1,6 @@
 """What every screen of panes does alike: layout, tabs, focus, scrolling, search, maximise, copy, theme, help."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events, on
@@ -33,6 +34,7 @@ class PaneScreen(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
+        self.body = "original"
         self.pane = "original"
         self.zoomed = False
         self.searching = False
@@ -40,6 +42,17 @@ class PaneScreen(Screen[None]):
     @property
     def explorer(self) -> "SparkTraceApp":
         return cast("SparkTraceApp", self.app)
+
+    @property
+    def pane(self) -> str:
+        """The pane that keys go to. Attending to the candidates or to the text about a family moves nothing."""
+        return self._pane
+
+    @pane.setter
+    def pane(self, name: str) -> None:
+        self._pane = name
+        if name not in ("options", "about"):
+            self.body = name
 
     def view(self) -> View:
         """What the layout has to know."""
@@ -54,7 +67,7 @@ class PaneScreen(Screen[None]):
 
     def tab_label(self, tab: str) -> list[Content]:
         """The parts of a tab in the bar, each with its own click action."""
-        on = tab == self.pane
+        on = tab == (self.pane if "options" in self.current_plan.tabs else self.body)
         return [clickable(styled((f" {tab} ", "tab-on" if on else "tab")), f"screen.pane('{tab}')")]
 
     def hidden_commands(self) -> set[str]:
@@ -144,7 +157,7 @@ class PaneScreen(Screen[None]):
         if found.tabs and not self.zoomed:
             return list(found.tabs) + (["options"] if "options" in found.panes and "options" not in found.tabs else [])
         if self.zoomed:
-            found = plan(self.size.width, self.size.height, View(**{**self.view().__dict__, "zoomed": False}))
+            found = plan(self.size.width, self.size.height, replace(self.view(), zoomed=False))
             if found.tabs:
                 return list(found.tabs)
         return [p for p in found.panes if p not in ("header", "footer", "tabs", "small", "search")]

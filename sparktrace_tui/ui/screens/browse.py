@@ -38,7 +38,7 @@ class BrowseScreen(PaneScreen):
         return [FamiliesView(id="families"), ProseView(id="about")]
 
     def view(self) -> View:
-        return View("browse", self.pane, self.zoomed)
+        return View("browse", self.pane, self.body, self.zoomed)
 
     @property
     def family(self) -> Family | None:
@@ -83,11 +83,11 @@ class BrowseScreen(PaneScreen):
             return super().tab_label("report" if tab == "report" else tab)
         parts = []
         for letter in self.options:
-            on = self.pane == "candidate" and letter == self.letter
+            on = self.body == "candidate" and letter == self.letter
             parts.append(
                 clickable(styled((f" {letter} ", "tab-on" if on else "tab")), f"screen.show('{letter.lower()}')")
             )
-        on = self.diff and self.pane == "candidate"
+        on = self.diff and self.body == "candidate"
         parts.append(clickable(styled((" diff ", "title" if on else "tab")), "screen.diff"))
         return parts
 
@@ -202,7 +202,7 @@ class BrowseScreen(PaneScreen):
                     time=record.time if record else None,
                     word=word,
                     winner=bool(revealed and decision and decision.kept and decision.winner == name),
-                    shown=letter == self.letter and self.pane != "original",
+                    shown=letter == self.letter and self.body != "original",
                 )
             )
         pane.border_title = Content("rewrites")

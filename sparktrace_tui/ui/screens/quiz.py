@@ -83,7 +83,7 @@ class QuizScreen(PaneScreen):
 
     def view(self) -> View:
         report = self.evidence != "source" or (self.done and self.report is not None)
-        return View("quiz", self.pane, self.zoomed, report, self.done)
+        return View("quiz", self.pane, self.body, self.zoomed, report, self.done)
 
     def on_mount(self) -> None:
         if not self.next_question():
@@ -168,7 +168,7 @@ class QuizScreen(PaneScreen):
             return super().tab_label(tab)
         parts = []
         for letter in self.match.question.options:
-            on = self.pane == "candidate" and letter == self.letter
+            on = self.body == "candidate" and letter == self.letter
             parts.append(
                 clickable(styled((f" {letter} ", "tab-on" if on else "tab")), f"screen.look('{letter.lower()}')")
             )
@@ -245,7 +245,7 @@ class QuizScreen(PaneScreen):
                     time=times.get(name),
                     word=word,
                     winner=name == mine.answer,
-                    shown=letter == self.letter and self.pane == "candidate",
+                    shown=letter == self.letter and self.body == "candidate",
                     chosen=name == mine.pending,
                     picks=steps(mine, name),
                     rival=steps(rival, name) if rival else (),

@@ -144,6 +144,7 @@ class LineView(ScrollView, Inked, can_focus=True, inherit_bindings=False):
         """Build the rows again, after a change of content or size; the scroll position stays where it can."""
         width = self.scrollable_content_region.width
         if width <= 0:
+            self._built_width = -1  # not on the screen: build when it is
             return
         self._built_width = width
         self.lines, self.rows = self.build(width)
