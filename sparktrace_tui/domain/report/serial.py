@@ -167,7 +167,7 @@ def _section(section: Section) -> dict[str, Any]:
 def _report(data: Any) -> Report:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError("no format number that this version reads")
-    launch, origin = data["launch"], data["origin"]
+    launch, origin = data.get("launch", {}), data["origin"]
     return Report(
         launch=KernelLaunch(
             kernel=_text(launch.get("kernel", "")),
