@@ -39,8 +39,9 @@ extern "C" __global__ void row_moments(const float *__restrict__ x, float *__res
         __syncthreads();
     }
     if (t == 0) {
-        mean[blockIdx.x] = part[0].mean;
-        scale[blockIdx.x] = rsqrtf(part[0].squares / cols + epsilon);
+        const Moments all = part[0];
+        mean[blockIdx.x] = all.mean;
+        scale[blockIdx.x] = rsqrtf(all.squares / cols + epsilon);
     }
 }
 

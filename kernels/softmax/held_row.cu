@@ -54,11 +54,11 @@ extern "C" __global__ void softmax_row(const float *__restrict__ x, float *__res
         if (threadIdx.x + k * BLOCK < cols)
             sum += v[k];
     }
-    sum = block_sum(sum);
+    const float share = 1.0f / block_sum(sum);
 #pragma unroll
     for (int k = 0; k < EACH; ++k) {
         const int c = threadIdx.x + k * BLOCK;
         if (c < cols)
-            y[at + c] = v[k] / sum;
+            y[at + c] = v[k] * share;
     }
 }

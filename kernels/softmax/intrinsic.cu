@@ -60,6 +60,7 @@ extern "C" __global__ void row_sum(const float *__restrict__ y, float *__restric
 extern "C" __global__ void row_divide(float *__restrict__ y, const float *__restrict__ total, int cols)
 {
     const size_t at = (size_t)blockIdx.x * cols;
+    const float share = 1.0f / total[blockIdx.x];
     for (int c = threadIdx.x; c < cols; c += BLOCK)
-        y[at + c] /= total[blockIdx.x];
+        y[at + c] *= share;
 }

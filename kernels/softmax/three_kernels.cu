@@ -56,7 +56,7 @@ extern "C" __global__ void row_normalise(const float *__restrict__ x, const floa
 {
     const size_t at = (size_t)blockIdx.x * cols;
     const float m = top[blockIdx.x];
-    const float sum = total[blockIdx.x];
+    const float share = 1.0f / total[blockIdx.x];
     for (int c = threadIdx.x; c < cols; c += BLOCK)
-        y[at + c] = expf(x[at + c] - m) / sum;
+        y[at + c] = expf(x[at + c] - m) * share;
 }
