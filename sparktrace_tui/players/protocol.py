@@ -58,7 +58,9 @@ class Usage:
 class Reply:
     """What came back of one turn. `stop` is `no_turn` where nothing did: then `errors` says why, try by try.
 
-    variant: the choice itself, from a player that names no letter (a replay, a person's key).
+    variant: the choice itself, from a player that names no letter (a replay, a person's key). stop_detail: the
+    provider's own word. limit: the output limit that was sent, in tokens. not_sent: the settings this model has no
+    place for. fault: the kind of the last error of a `no_turn`.
     """
 
     text: str
@@ -72,6 +74,9 @@ class Reply:
     errors: tuple[str, ...] = ()
     stop_detail: str = ""
     variant: str | None = None
+    limit: int | None = None
+    not_sent: tuple[str, ...] = ()
+    fault: str = ""
 
 
 class Player(Protocol):
