@@ -59,7 +59,9 @@ done
 if [ -z "$libcuda" ]; then
   libcuda=$work/stub
   mkdir -p "$libcuda"
-  gcc -shared -fPIC -x c /dev/null -Wl,-soname,libcuda.so.1 -o "$libcuda/libcuda.so"
+  # One symbol that PyCUDA uses, so that no linker drops the library as not needed.
+  echo 'int cuInit(unsigned flags) { return flags ? 1 : 0; }' |
+    gcc -shared -fPIC -x c - -Wl,-soname,libcuda.so.1 -o "$libcuda/libcuda.so"
 fi
 
 say "building PyCUDA $version for $key (about two minutes)"
@@ -72,7 +74,7 @@ fi
 tar -xf "$work/pycuda-$version.tar.gz" -C "$work"
 cd "$work/pycuda-$version"
 "$python" configure.py --no-cuda-enable-curand --cuda-inc-dir="$include" --cudadrv-lib-dir="$libcuda" \
-  --cxxflags=-g0 --ldflags=-Wl,--no-as-needed >&2
+  --cxxflags=-g0,-O1,-w >&2
 pip wheel . --no-deps "${isolation[@]}" -w "$work/wheels" || fail "PyCUDA does not build (see above)"
 
 # What it needs but NumPy, which must be the one that the rest of the program uses.

@@ -9,10 +9,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from sparktrace_tui.backends.processes import kill_session
 from sparktrace_tui.backends.protocol import (
     Hello,
     Options,
@@ -42,10 +43,20 @@ class Cancelled(SparkTraceError):
     exit_status = 130
 
 
-class Client:
-    """A worker of one backend and device. Use as a context manager; `cancel` may be called from another thread."""
+# Time limits of requests in seconds. A GPU answers soon or not at all; the emulator counts for as long as it takes.
+LIMITS: Mapping[str, Mapping[str, float]] = {
+    "pycuda": {"hello": 60.0, "verify": 120.0, "time": 180.0, "profile": 360.0},
+    "emulated": {"hello": 60.0, "verify": 600.0, "time": 600.0, "profile": 600.0},
+}
 
-    def __init__(self, backend: str, device: str, *, limit_s: float = 600.0) -> None:
+
+class Client:
+    """A worker of one backend and device. Use as a context manager; `cancel` may be called from another thread.
+
+    `limit_s` replaces the time limits of `LIMITS` for every request but hello.
+    """
+
+    def __init__(self, backend: str, device: str, *, limit_s: float | None = None) -> None:
         self.backend, self.device, self.limit_s = backend, device, limit_s
         self._process: subprocess.Popen[str] | None = None
         self._lines: queue.Queue[str | None] = queue.Queue()
@@ -60,13 +71,13 @@ class Client:
         self.close()
 
     def hello(self) -> Hello:
-        return Hello(**self.request("hello", {}, 60.0))
+        return Hello(**self.request("hello", {}, self._limit("hello")))
 
     def verify(
         self, folder: Path, variant: str, options: Options, progress: Callable[[str], None] | None = None
     ) -> Verification:
         arguments = {"folder": str(folder), "variant": variant, "options": to_json(options)}
-        return verification_from_json(self.request("verify", arguments, self.limit_s, progress))
+        return verification_from_json(self.request("verify", arguments, self._limit("verify"), progress))
 
     def time(
         self,
@@ -76,14 +87,19 @@ class Client:
         progress: Callable[[str], None] | None = None,
     ) -> dict[str, Timing]:
         arguments = {"folder": str(folder), "variants": list(variants), "options": to_json(options)}
-        timings = self.request("time", arguments, self.limit_s, progress)
+        timings = self.request("time", arguments, self._limit("time"), progress)
         return {value["variant"]: timing_from_json(value) for value in timings}
 
     def profile(
         self, folder: Path, variant: str, options: Options, progress: Callable[[str], None] | None = None
     ) -> Profile:
         arguments = {"folder": str(folder), "variant": variant, "options": to_json(options)}
-        return profile_from_json(self.request("profile", arguments, self.limit_s, progress))
+        return profile_from_json(self.request("profile", arguments, self._limit("profile"), progress))
+
+    def _limit(self, do: str) -> float:
+        if self.limit_s is not None and do != "hello":
+            return self.limit_s
+        return LIMITS.get(self.backend, LIMITS["emulated"])[do]
 
     def request(
         self,
@@ -113,10 +129,19 @@ class Client:
                     if progress is not None:
                         progress(reply["text"])
                 case "done":
+                    self._part_from(process, reply)
                     return reply["result"]
                 case _:
+                    self._part_from(process, reply)
                     kind = getattr(errors, reply["kind"], SparkTraceError)
                     raise kind(reply["message"], hint=reply["hint"])
+
+    def _part_from(self, process: subprocess.Popen[str], reply: dict[str, Any]) -> None:
+        """Let a worker go that said it has lost its device; the next request starts another."""
+        if reply.get("last"):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(5)
+            self._abandon()
 
     def cancel(self) -> None:
         """Stop the request in flight: the worker and all its children are killed."""
@@ -134,7 +159,7 @@ class Client:
         try:
             process.wait(2)
         except subprocess.TimeoutExpired:
-            _kill_group(process)
+            _kill(process)
         if process.stdout is not None:
             process.stdout.close()
 
@@ -190,7 +215,7 @@ class Client:
     def _abandon(self) -> None:
         process, self._process = self._process, None
         if process is not None:
-            _kill_group(process)
+            _kill(process)
 
 
 def _pump(stream: Any, put: Callable[[str | None], None]) -> None:
@@ -200,8 +225,8 @@ def _pump(stream: Any, put: Callable[[str | None], None]) -> None:
     put(None)
 
 
-def _kill_group(process: subprocess.Popen[str]) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+def _kill(process: subprocess.Popen[str]) -> None:
+    """End a worker and whatever it started: it leads a session, and profilers in it lead groups of their own."""
+    kill_session(process.pid)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(5)

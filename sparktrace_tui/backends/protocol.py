@@ -43,7 +43,11 @@ class Verification:
 
 @dataclass(frozen=True)
 class Timing:
-    """The time of one variant's plan. Modelled ones carry the bound and the model-stability draws (ms)."""
+    """The time of one variant's plan. Modelled ones carry the bound and the model-stability draws (ms).
+
+    `wrong` says what was wrong with the result at the problem size, looked at after timing ("" where nothing was).
+    `raw` is what a measurement kept (see backends/timing.py).
+    """
 
     variant: str
     median_ms: float
@@ -52,6 +56,7 @@ class Timing:
     shares: Mapping[str, float] = field(default_factory=dict)
     draws_ms: tuple[float, ...] = ()
     raw: Mapping[str, Any] = field(default_factory=dict)
+    wrong: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,11 +75,17 @@ class Profile:
 
 @dataclass(frozen=True)
 class Options:
-    """How to work: the seed of inputs and orders, whether grids may be sampled, and the checks' strictness."""
+    """How to work: the seed of inputs and orders, whether grids may be sampled, and the checks' strictness.
+
+    report: whether a real GPU's profile runs Nsight Compute, or gives resources alone. keep_reports: the folder that
+    its .ncu-rep files go to ("" for the cache).
+    """
 
     seed: int = 0
     sampling: bool = True
     sanitizer: bool = False
+    report: bool = True
+    keep_reports: str = ""
 
 
 class Backend(Protocol):

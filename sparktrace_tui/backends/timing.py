@@ -30,8 +30,8 @@ CLOCK_NOT_AVAILABLE = "not available"
 class Shot:
     """One variant's turn in a round: device time of each repeat of the plan, and what the host did meanwhile (ms).
 
-    `hidden_ms` is how long the flush kept the device busy, `enqueue_ms` how long the host took to enqueue the plan
-    behind it (both the worst of the repeats).
+    `hidden_ms` is how long the flush kept the device busy, `enqueue_ms` how long the host took to enqueue the flush
+    and the plan behind it (both the worst of the repeats).
     """
 
     repeats_ms: tuple[float, ...]
@@ -218,7 +218,7 @@ def summarise(
 
 
 def is_host_bound(enqueue_ms: float, hidden_ms: float) -> bool:
-    """Whether the host took longer to enqueue a plan than the flush before it kept the device busy.
+    """Whether the host took longer to enqueue flush and plan than the flush kept the device busy.
 
     Then the device may have waited for the host between launches, and the time is not the device's alone.
     """

@@ -6,11 +6,15 @@ their crash or hang is a message to the caller and nothing more.
 
 import json
 import os
+import queue
 import signal
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
+from sparktrace_tui.backends.processes import kill_session
 from sparktrace_tui.backends.protocol import Backend, Options, to_json
 from sparktrace_tui.domain.errors import SparkTraceError
 
@@ -22,6 +26,10 @@ def make_backend(kind: str, device: str) -> Backend:
             from sparktrace_tui.backends.emulated import EmulatedBackend
 
             return EmulatedBackend(device)
+        case "pycuda":
+            from sparktrace_tui.backends.pycuda_backend import PyCudaBackend
+
+            return PyCudaBackend(device)
         case _:
             raise ValueError(f"unknown backend {kind!r}")
 
@@ -47,8 +55,29 @@ def handle(backend: Backend, request: dict[str, Any], send: Any) -> Any:
             raise ValueError(f"unknown request {unknown!r}")
 
 
+def read_requests() -> "queue.Queue[str | None]":
+    """Lines of stdin as they come, None at its end.
+
+    A parent that is gone wants no answer: then this process ends at once, and with it whatever it started.
+    """
+    lines: queue.Queue[str | None] = queue.Queue()
+    parent = os.getppid()
+
+    def pump() -> None:
+        for line in sys.stdin:
+            lines.put(line)
+        lines.put(None)
+        while os.getppid() == parent:  # a killed parent's pipes close before it is gone
+            time.sleep(0.1)
+        if os.getsid(0) == os.getpid():
+            kill_session(os.getpid())
+
+    threading.Thread(target=pump, daemon=True).start()
+    return lines
+
+
 def main(arguments: list[str]) -> int:
-    """Serve requests until stdin closes or `bye`."""
+    """Serve requests until stdin closes or `bye`, or until the backend has lost its device."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when we stop
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever a library prints must not reach the protocol
@@ -58,30 +87,32 @@ def main(arguments: list[str]) -> int:
         out.flush()
 
     backend: Backend | None = None
-    for line in sys.stdin:
+    lines = read_requests()
+    while (line := lines.get()) is not None:
         request = json.loads(line)
         if request["do"] == "bye":
             break
         try:
             if backend is None:
                 backend = make_backend(arguments[0], arguments[1])
-            send({"id": request["id"], "event": "done", "result": handle(backend, request, send)})
+            reply = {"event": "done", "result": handle(backend, request, send)}
         except SparkTraceError as error:
-            send(
-                {
-                    "id": request["id"],
-                    "event": "error",
-                    "kind": type(error).__name__,
-                    "message": error.message,
-                    "hint": error.hint,
-                }
-            )
+            reply = {"event": "error", "kind": type(error).__name__, "message": error.message, "hint": error.hint}
         except Exception as error:
             import traceback
 
             traceback.print_exc()
             text = f"{type(error).__name__}: {error}"
-            send({"id": request["id"], "event": "error", "kind": "Crash", "message": text, "hint": None})
+            reply = {"event": "error", "kind": "Crash", "message": text, "hint": None}
+        lost = bool(getattr(backend, "lost", False))
+        send({"id": request["id"], **reply, "last": lost})
+        if lost:
+            # No call of a lost context returns well, those of an orderly exit included.
+            sys.stderr.flush()
+            os._exit(0)
+    close = getattr(backend, "close", None)
+    if close is not None:
+        close()
     return 0
 
 

@@ -1,0 +1,73 @@
+"""Child processes with a time limit, and the end of everything that a process started."""
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Done:
+    """A finished child: its exit status (negative for a signal), all it printed, and whether the limit ended it."""
+
+    status: int
+    output: str
+    timed_out: bool = False
+
+
+def run_limited(command: Sequence[str], limit_s: float, env: Mapping[str, str] | None = None) -> Done:
+    """Run a command to its end or the limit; then its whole process group is killed. OSError where it cannot start."""
+    process = subprocess.Popen(
+        list(command),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        process_group=0,
+        env=None if env is None else dict(env),
+    )
+    try:
+        output, _ = process.communicate(timeout=limit_s)
+        return Done(process.returncode, output)
+    except subprocess.TimeoutExpired:
+        kill_group(process.pid)
+        output, _ = process.communicate()
+        return Done(process.returncode, output, timed_out=True)
+    except BaseException:
+        kill_group(process.pid)
+        raise
+
+
+def kill_group(pid: int) -> None:
+    """Kill the process group that `pid` leads."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def kill_session(leader: int) -> None:
+    """Kill every process of the session that `leader` began: its own group, and the groups of its children.
+
+    Where there is no /proc, its own group only.
+    """
+    kill_group(leader)
+    for pid in session_members(leader):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def session_members(leader: int, proc: Path = Path("/proc")) -> list[int]:
+    """The processes of a session, by /proc."""
+    found = []
+    for stat in proc.glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()  # the name before may hold anything
+        except OSError:
+            continue
+        if int(fields[3]) == leader and fields[0] != "Z":
+            found.append(int(stat.parent.name))
+    return found
