@@ -96,6 +96,12 @@ def build_parser() -> Parser:
     play.add_argument("--evidence", choices=("source", "full", "ablated"), default="full")
     play.add_argument("--order", choices=("forward", "mirror"), default="forward")
 
+    ask = add("ask", "ask", "one question to one player")
+    ask.add_argument("family", metavar="FAMILY")
+    ask.add_argument("--player", metavar="PLAYER", required=True)
+    ask.add_argument("--evidence", choices=("source", "full", "ablated"), default="full")
+    ask.add_argument("--order", choices=("forward", "mirror"), default="forward")
+
     new = add("new", "new", "scaffold a family that verifies as it stands, below --kernels DIR (default: kernels)")
     new.add_argument("family", metavar="FAMILY")
 
