@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 from sparktrace_tui.cli.common import chosen_sets, family_folders
@@ -14,7 +15,6 @@ from sparktrace_tui.players.registry import make_player
 from sparktrace_tui.players.replay import ReplayPlayer
 from sparktrace_tui.runs.match import options_context, reply_to_json, rules_shown
 from sparktrace_tui.runs.questions import build_question
-from sparktrace_tui.store.captures import find_set, read_set
 from sparktrace_tui.store.families import read_family
 
 
@@ -99,7 +99,7 @@ def _row(document: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _text(reply: Reply, grades: dict[str, Grade], key: str) -> str:
+def _text(reply: Reply, grades: Mapping[Any, Grade], key: str) -> str:
     lines = [harmless(reply.text)] if reply.text else []
     lines += [f"no turn: {error}" for error in reply.errors if reply.stop == "no_turn"]
     for grader, found in grades.items():
