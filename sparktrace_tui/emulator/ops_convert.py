@@ -68,12 +68,12 @@ def _integers(ops: Operands, to: str, of: str, target: Reg, place: int) -> Actio
 
 def _read(bits: Bits, of: str, ftz: bool) -> Any:
     """The source as integers, or as doubles that hold it exactly."""
+    if of == "bf16":
+        return rounding.bf16_to_f32(bits).astype(np.float64)
     if of[0] == "s":
         return signed(bits)
     if of[0] in "ub":
         return bits
-    if of == "bf16":
-        return rounding.bf16_to_f32(bits).astype(np.float64)
     values = bits.view(_FLOATS[of])
     if ftz and of == "f32":
         values = rounding.flush32(values)
