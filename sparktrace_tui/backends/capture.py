@@ -1,12 +1,15 @@
 """Makes captures: verify every variant, time the family, profile the original; one file a family, then the set."""
 
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from sparktrace_tui.backends.client import Client, WorkerDied, WorkerHung
+from sparktrace_tui.backends.client import Cancelled, Client, WorkerDied, WorkerHung
 from sparktrace_tui.backends.protocol import Hello, Options, Profile, Timing, Verification
+from sparktrace_tui.backends.steps import Steps
+from sparktrace_tui.domain.errors import SparkTraceError, UsageError
 from sparktrace_tui.domain.kernel.capture import (
     Bound,
     Capture,
@@ -22,19 +25,33 @@ from sparktrace_tui.domain.kernel.family import ORIGINAL, Family
 from sparktrace_tui.domain.kernel.key import decide
 from sparktrace_tui.domain.quiz.order import draw_orders
 from sparktrace_tui.domain.report.serial import report_from_json
-from sparktrace_tui.store.captures import is_complete, read_set, write_capture, write_set_file
+from sparktrace_tui.store.captures import SET_FILE, is_complete, read_capture, read_set, write_capture, write_set_file
+from sparktrace_tui.store.files import write_atomic
 
 Step = Callable[[str, str], None]  # what is being worked on, and what is done with it
+NOT_COMPARED = ("date",)  # facts that may differ between a capture and one that would be the same
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to capture and where to."""
+    """What to capture and where to.
+
+    `shard` is (I, N), counted from 1: this process takes every Nth family, and others take the rest into the same
+    folder.
+    """
 
     folders: Sequence[Path]
     families: Sequence[Family]
     into: Path
     options: Options
+    shard: tuple[int, int] = (1, 1)
+
+    def mine(self) -> list[tuple[Path, Family]]:
+        """The families of this shard with their folders; UsageError where there is no such shard."""
+        index, count = self.shard
+        if not 1 <= index <= count:
+            raise UsageError(f"there is no shard {index}/{count}", hint="A shard is I/N with I from 1 to N.")
+        return list(zip(self.folders, self.families, strict=True))[index - 1 :: count]
 
 
 def verify_variant(client: Client, folder: Path, variant: str, options: Options, step: Step) -> Verification:
@@ -47,31 +64,142 @@ def verify_variant(client: Client, folder: Path, variant: str, options: Options,
         return Verification(variant, "crash", (), (error.message,))
 
 
-def capture_family(client: Client, hello: Hello, folder: Path, family: Family, options: Options, step: Step) -> Capture:
-    """Verify, time and profile one family. Variants that are not correct have no time."""
-    checked = {v.id: verify_variant(client, folder, v.id, options, step) for v in family.variants}
+def made_by(hello: Hello, folder: Path, options: Options) -> dict[str, str]:
+    """What decides a capture: the device and its tools, the family's files, and the options."""
+    return {
+        **hello.facts,
+        "seed": str(options.seed),
+        "sampling": "yes" if options.sampling else "no",
+        "sources_sha256": sources_hash(folder),
+    }
+
+
+def is_current(made: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
+    """Whether what was made under `made` would come out the same again (the day does not matter)."""
+    return all(made.get(key) == value for key, value in wanted.items() if key not in NOT_COMPARED)
+
+
+@dataclass
+class _Work:
+    """One family on its way: every finished request is on disk before the next, so that a kill loses only one."""
+
+    client: Client
+    hello: Hello
+    folder: Path
+    family: Family
+    options: Options
+    step: Step
+    steps: Steps
+    problems: list[str] = field(default_factory=list)
+
+    def progress(self, text: str) -> None:
+        self.step(self.family.id, text)
+
+    def verify(self) -> dict[str, Verification]:
+        return {
+            v.id: self.steps.verification(
+                v.id, lambda name: verify_variant(self.client, self.folder, name, self.options, self.step)
+            )
+            for v in self.family.variants
+        }
+
+    def time(self, correct: tuple[str, ...]) -> dict[str, Timing]:
+        if not correct:
+            return {}
+        try:
+            return self.steps.timings(
+                correct, lambda names: self.client.time(self.folder, names, self.options, self.progress)
+            )
+        except Cancelled:
+            raise
+        except SparkTraceError as error:
+            if self.hello.provenance != "measured":
+                raise
+            self.problems.append(f"no times: {error.message}")
+            return {}
+
+    def profile(self, variant: str) -> Profile:
+        """The original with its report; rewrites on a real GPU with their resources alone, which takes no profiler."""
+        measured = self.hello.provenance == "measured"
+        options = replace(self.options, report=self.options.report and (variant == ORIGINAL or not measured))
+
+        def ask(name: str) -> Profile:
+            try:
+                return self.client.profile(self.folder, name, options, self.progress)
+            except Cancelled:
+                raise
+            except SparkTraceError as error:
+                if not measured:
+                    raise
+                why = f"no report: {error.message}"
+            try:
+                found = self.client.profile(self.folder, name, replace(options, report=False), self.progress)
+            except (WorkerDied, WorkerHung) as error:
+                return Profile(name, {}, {}, None, (why, error.message))
+            return replace(found, notes=(*found.notes, why))
+
+        return self.steps.profile(variant, ask)
+
+
+def capture_family(
+    client: Client,
+    hello: Hello,
+    folder: Path,
+    family: Family,
+    options: Options,
+    step: Step,
+    steps: Steps | None = None,
+) -> tuple[Capture, dict[str, Timing]]:
+    """Verify, time and profile one family; the capture, and the timings with their raw data.
+
+    Variants that are not correct have no time. `steps` remembers what was done before a kill.
+    """
+    made = made_by(hello, folder, options)
+    work = _Work(client, hello, folder, family, options, step, steps or Steps(None, made))
+    checked = work.verify()
     correct = tuple(name for name, result in checked.items() if result.verdict == "correct")
-
-    def progress(text: str) -> None:
-        step(family.id, text)
-
-    timings = client.time(folder, correct, options, progress) if correct else {}
-    profiles = {name: client.profile(folder, name, options, progress) for name in correct}
+    timings = work.time(correct)
+    profiles = {name: work.profile(name) for name in correct}
     original = profiles.get(ORIGINAL)
     report = report_from_json(original.report) if original is not None and original.report is not None else None
-    return Capture(
+    capture = Capture(
         family=family.id,
         provenance=_provenance(hello),
         variants={name: _record(result, timings.get(name), profiles.get(name)) for name, result in checked.items()},
         report=report,
         stability=_stability(timings),
-        made={
-            **hello.facts,
-            "seed": str(options.seed),
-            "sources_sha256": sources_hash(folder),
-            "notes": "; ".join(original.notes) if original else "",
-        },
+        made={**made, **_remarks(checked, timings, profiles, work.problems)},
     )
+    return capture, timings
+
+
+def _remarks(
+    checked: Mapping[str, Verification],
+    timings: Mapping[str, Timing],
+    profiles: Mapping[str, Profile],
+    problems: Sequence[str],
+) -> dict[str, str]:
+    """What is to be known of how it went, in words: notes of the report, verdicts' reasons, clocks."""
+    original = profiles.get(ORIGINAL)
+    found = {"notes": "; ".join(original.notes) if original else ""}
+    reasons = [
+        f"{name}: {result.verdict}: {result.message or '; '.join(result.notes)}"
+        for name, result in checked.items()
+        if result.verdict != "correct"
+    ]
+    reasons += [f"{name}: {timing.wrong}" for name, timing in timings.items() if timing.wrong]
+    if reasons or problems:
+        found["problems"] = "; ".join([*reasons, *problems])
+    bound = [name for name, timing in timings.items() if timing.raw.get("host_bound")]
+    if bound:
+        found["host_bound"] = ", ".join(bound)
+    for timing in timings.values():
+        session = timing.raw.get("session")
+        if session:
+            found["clock_mhz"] = str(session["clock_mhz"])
+            if session["throttled_blocks"]:
+                found["throttled_blocks"] = ", ".join(str(n + 1) for n in session["throttled_blocks"])
+    return found
 
 
 def _provenance(hello: Hello) -> Provenance:
@@ -81,7 +209,7 @@ def _provenance(hello: Hello) -> Provenance:
 def _record(result: Verification, timing: Timing | None, profile: Profile | None) -> VariantRecord:
     resources = profile.resources if profile else {}
     return VariantRecord(
-        verdict=result.verdict,
+        verdict="wrong" if timing is not None and timing.wrong else result.verdict,
         time=None if timing is None else Time(_round(timing.median_ms), False, timing.blocks_ms),
         resources=Resources(**resources),  # type: ignore[arg-type]
         counters=dict(profile.counters) if profile else {},
@@ -119,22 +247,78 @@ def sources_hash(folder: Path) -> str:
 def capture_set(client: Client, plan: Plan, step: Step) -> CaptureSet:
     """Capture the families one after another into `plan.into`; each is on disk before the next begins.
 
-    The letters are drawn anew from the seed, over what the set then holds.
+    A family that is there already, of the same sources, tools and options, is not captured again; what a kill left
+    unfinished goes on after the last finished step. The letters are drawn from the seed once the set is complete.
+    UsageError where the folder holds a set of another device.
     """
     hello = client.hello()
+    mine = plan.mine()
+    options = plan.options
+    if hello.provenance == "measured":
+        options = replace(options, keep_reports=str(plan.into))
+    _write_header(plan, hello)
+    for folder, family in mine:
+        wanted = made_by(hello, folder, options)
+        if _is_captured(plan.into, family.id, wanted):
+            step(family.id, "captured already")
+            continue
+        steps = Steps(plan.into / f".{family.id}.steps.jsonl", wanted)
+        capture, timings = capture_family(client, hello, folder, family, options, step, steps)
+        _write_raw(plan.into, family.id, timings)
+        write_capture(plan.into, capture)
+        steps.remove()
+    return finish_set(plan.into, {family.id: tuple(r.id for r in family.rewrites) for family in plan.families})
+
+
+def _is_captured(into: Path, family: str, wanted: Mapping[str, str]) -> bool:
+    path = into / f"{family}.json"
+    if not path.is_file():
+        return False
+    try:
+        return is_current(read_capture(path).made, wanted)
+    except SparkTraceError:
+        return False  # torn or of another format: made anew
+
+
+def _write_header(plan: Plan, hello: Hello) -> None:
+    """Write what the set is before its first family; the letters of a set that goes on are kept until the end."""
+    order: Mapping[str, tuple[str, ...]] = {}
+    if (plan.into / SET_FILE).is_file():
+        before = read_set(plan.into)
+        if before.device.id != hello.device["id"] or before.provenance != _provenance(hello):
+            raise UsageError(
+                f"{plan.into} holds a set of {before.label}; this is {hello.device['id']} · {hello.provenance}",
+                hint="Choose another name with --set, or another folder with --into.",
+            )
+        order = before.order if before.seed == plan.options.seed else {}
     header = CaptureSet(
         id=plan.into.name,
         provenance=_provenance(hello),
         device=Device(**hello.device),
         captures={},
         seed=plan.options.seed,
+        order=order,
         facts=hello.facts,
     )
     write_set_file(plan.into, header)
-    rewrites = {family.id: tuple(r.id for r in family.rewrites) for family in plan.families}
-    for folder, family in zip(plan.folders, plan.families, strict=True):
-        write_capture(plan.into, capture_family(client, hello, folder, family, plan.options, step))
-    return finish_set(plan.into, rewrites)
+
+
+def _write_raw(into: Path, family: str, timings: Mapping[str, Timing]) -> None:
+    """Keep what timing drew and read, one record a line: the session, then its blocks."""
+    sessions = [timing.raw["session"] for timing in timings.values() if "session" in timing.raw]
+    if not sessions:
+        return
+    session = sessions[0]
+    variants = {
+        name: {key: value for key, value in timing.raw.items() if key != "session"} for name, timing in timings.items()
+    }
+    lines: list[Mapping[str, object]] = [
+        {**{key: value for key, value in session.items() if key not in ("blocks", "set_aside")}, "variants": variants},
+        *({"block": number, **block} for number, block in enumerate(session["blocks"])),
+        *({"set_aside": True, **block} for block in session["set_aside"]),
+    ]
+    text = "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
+    write_atomic(into / f"{family}.timing.jsonl", text)
 
 
 def finish_set(folder: Path, rewrites: dict[str, tuple[str, ...]] | None = None) -> CaptureSet:
