@@ -5,7 +5,7 @@ is not touched stays byte for byte.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -149,7 +149,9 @@ class _Scanner:
                 break
             parts.append(line)
             count += 1
-        self._add("rule", count, cells=(severity, unwrap(parts)))
+        # The first line is unwrapped at its own width: only then is a full line known.
+        whole = [self.lines[self.at].replace(severity, " " * len(severity), 1), *parts[1:]]
+        self._add("rule", count, cells=(severity, unwrap(whole)))
 
     def _detail(self, metric: str) -> None:
         values = {"Metric": metric.strip(), "Value": "", "Info": ""}
@@ -178,7 +180,7 @@ class _Scanner:
     def _table(self) -> None:
         size = self._table_starts()
         ruler = self.lines[self.at + size - 1].rstrip()
-        spans = [match.span() for match in re.finditer(r"-+", ruler)]
+        spans = cell_spans(ruler)
         last = self.items[-1].kind if self.items else "blank"
         inside: Literal["section", "rule"] = "rule" if last in ("rule", "detail") else "section"
         columns = cut(self.lines[self.at + size - 2], spans)
@@ -223,6 +225,11 @@ class _Scanner:
             self._add("other", text=line)
 
 
+def cell_spans(ruler: str) -> list[tuple[int, int]]:
+    """Where the columns under a ruler of dashes begin and end."""
+    return [match.span() for match in re.finditer(r"-+", ruler)]
+
+
 def cut(line: str, spans: Sequence[tuple[int, int]], right: bool = False) -> tuple[str, ...]:
     """A row cut at the ruler's columns; by its gaps where it does not keep to them.
 
@@ -254,14 +261,35 @@ def _by_gaps(line: str, count: int) -> tuple[str, ...]:
 
 
 _FULL_LINE = 120
+_RULE_WORDS = re.compile(r"\s*(?:(?:OPT|INF|WRN|ERR)(?=\s|$))?\s*")
 
 
 def unwrap(parts: Sequence[str]) -> str:
     """A rule's lines as one text; a word broken at the edge of a full line is joined again."""
-    text = ""
+    return "".join(char for char, _ in _unwrapped(parts))
+
+
+def unwrap_map(lines: Sequence[str]) -> list[tuple[int, int] | None]:
+    """For every character of a rule's unwrapped text its (line, column); None for a blank between two lines.
+
+    `lines` begin with the rule's first line, severity included.
+    """
+    skip = _RULE_WORDS.match(lines[0])
+    start = skip.end() if skip else 0
+    blanked = [" " * start + lines[0][start:], *lines[1:]]
+    return [place for _, place in _unwrapped(NOISE.split(line.rstrip("\r\n"))[0] for line in blanked)]
+
+
+def _unwrapped(parts: Iterable[str]) -> list[tuple[str, tuple[int, int] | None]]:
+    found: list[tuple[str, tuple[int, int] | None]] = []
     broken = False
-    for part in parts:
-        words = " ".join(part.split())
-        text = text + words if broken or not text else f"{text} {words}"
-        broken = len(part) >= _FULL_LINE and not part.endswith(" ")
-    return text.strip()
+    for number, part in enumerate(parts):
+        words = list(re.finditer(r"\S+", part))
+        for order, word in enumerate(words):
+            if found and not (broken and order == 0):
+                gap = (number, word.start() - 1) if order else None
+                found.append((" ", gap))
+            found.extend((char, (number, word.start() + i)) for i, char in enumerate(word.group()))
+        if words:
+            broken = len(part) >= _FULL_LINE and not part.endswith(" ")
+    return found

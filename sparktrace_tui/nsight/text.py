@@ -1,12 +1,11 @@
 """A report as text, in the manner of Nsight Compute's details page, reflowed to a width."""
 
-import re
 import textwrap
 from collections.abc import Iterable, Sequence
 
 from sparktrace_tui.domain.report.report import KernelLaunch, Metric, Report, Rule, Section, SourceLine, Table
 from sparktrace_tui.nsight.names import RAW_SECTION
-from sparktrace_tui.nsight.page import cut
+from sparktrace_tui.nsight.page import cell_spans, cut
 from sparktrace_tui.nsight.units import format_value, shown
 
 METRIC_COLUMNS = ("Metric Name", "Metric Unit", "Metric Value")
@@ -129,7 +128,7 @@ def _grid(columns: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> 
 def _alone(label: str, ruler: str) -> str:
     """A first cell on a line of its own; a second blank parts words that happen to stand like cells."""
     line = INDENT + label
-    spans = [match.span() for match in re.finditer(r"-+", ruler)]
+    spans = cell_spans(ruler)
     while cut(line, spans, True)[1:] != ("",) * (len(spans) - 1) and len(line) < len(INDENT + label) + 4:
         line = " " + line
     return line

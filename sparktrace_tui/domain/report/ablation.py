@@ -4,18 +4,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from sparktrace_tui.domain.report.conflicts import (
+    CONFLICT_RULES,
     NAMED,
+    STRICT_RULES,
     Level,
+    judge_rule,
     label_reason,
     metric_reason,
     names_conflict,
     prose_reason,
-    sentences,
     source_withheld,
+    thinned,
     withheld,
-    without_clause,
+    without,
 )
 from sparktrace_tui.domain.report.report import (
+    Instance,
     Instruction,
     Marker,
     Metric,
@@ -26,9 +30,6 @@ from sparktrace_tui.domain.report.report import (
     Table,
     Value,
 )
-
-CONFLICT_RULES = ("SharedMemoryConflicts",)
-STRICT_RULES = ("UncoalescedSharedAccess",)
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ class _Ablation:
     def __init__(self, level: Level) -> None:
         self.level = level
         self.removed: list[Removed] = []
+        self.judged: dict[tuple[str, ...], dict[str, str]] = {}
 
     def run(self, report: Report) -> Ablated:
         sections = tuple(self.section(s) for s in report.sections)
@@ -121,51 +123,63 @@ class _Ablation:
             return section
         return replace(section, name=name, metrics=metrics, rules=rules, tables=tables)
 
-    def metric_why(self, metric: Metric) -> str | None:
-        if why := metric_reason(metric.name, self.level) or label_reason(metric.label, self.level):
-            return why
-        return prose_reason(metric.value, self.level) if isinstance(metric.value, str) else None
-
     def metrics(self, metrics: tuple[Metric, ...], where: str) -> tuple[Metric, ...]:
         kept: list[Metric] = []
         for metric in metrics:
-            if why := self.metric_why(metric):
-                self.took(f"{metric.name or metric.label} = {_shown(metric)}", where, why)
-            elif isinstance(metric.value, str) and names_conflict(metric.value):
-                self.took(f"{metric.name or metric.label} = {metric.value}", where, NAMED)
-                kept.append(
-                    replace(
-                        metric,
-                        value=withheld(metric.value),
-                        raw=None if metric.raw is None else withheld(metric.raw),
-                    )
-                )
-            else:
-                kept.append(self.instanced(metric, where))
-        return (
-            metrics
-            if len(kept) == len(metrics) and all(a is b for a, b in zip(kept, metrics, strict=True))
-            else tuple(kept)
-        )
+            changed = self.metric(metric, where)
+            if changed is not None:
+                kept.append(changed)
+        same = len(kept) == len(metrics) and all(a is b for a, b in zip(kept, metrics, strict=True))
+        return metrics if same else tuple(kept)
+
+    def metric(self, metric: Metric, where: str) -> Metric | None:
+        name = metric.name or metric.label
+        why = metric_reason(metric.name, self.level) or label_reason(metric.label, self.level)
+        if why is None and isinstance(metric.value, str):
+            metric = self.worded(metric, where)
+            why = prose_reason(metric.value, self.level) if isinstance(metric.value, str) else None
+        if why:
+            self.took(f"{name} = {_shown(metric)}", where, why)
+            return None
+        return self.instanced(metric, where)
+
+    def worded(self, metric: Metric, where: str) -> Metric:
+        """A metric whose value is text: a list of metrics loses names, free text loses words."""
+        name, value = metric.name or metric.label, str(metric.value)
+        shorter, gone = thinned(value, self.level)
+        for item, why in gone:
+            self.took(item, f"{where}, list {name}", why)
+        if not gone and names_conflict(value) and not prose_reason(value, self.level):
+            self.took(f"{name} = {value}", where, NAMED)
+            shorter = withheld(value)
+        return metric if shorter == value else replace(metric, value=shorter, raw=None)
 
     def instanced(self, metric: Metric, where: str) -> Metric:
         """The metric without the instances that name a conflict or a conflict metric."""
-        texts = [i for i in metric.instances if isinstance(i.value, str) or isinstance(i.id, str)]
-        if not texts:
+        if not any(isinstance(i.value, str) or isinstance(i.id, str) for i in metric.instances):
             return metric
-        bad: dict[int, str] = {}
-        for instance in texts:
-            for part in (instance.id, instance.value):
-                if isinstance(part, str) and (why := label_reason(part, self.level) or prose_reason(part, self.level)):
-                    bad[id(instance)] = why
-                elif isinstance(part, str) and names_conflict(part):
-                    bad[id(instance)] = NAMED
-        if not bad:
-            return metric
+        kept: list[Instance] = []
         for instance in metric.instances:
-            if why := bad.get(id(instance)):
-                self.took(f"{metric.name or metric.label}[{instance.id}] = {instance.value}", where, why)
-        return replace(metric, instances=tuple(i for i in metric.instances if id(i) not in bad))
+            value = instance.value
+            if isinstance(value, str):
+                shorter, gone = thinned(value, self.level)
+                for item, why in gone:
+                    self.took(item, f"{where}, list {metric.name}[{instance.id}]", why)
+                value = shorter
+            found = next(
+                (w for part in (instance.id, value) if isinstance(part, str) and (w := self.words(part))), None
+            )
+            if found:
+                self.took(f"{metric.name or metric.label}[{instance.id}] = {instance.value}", where, found)
+            else:
+                kept.append(instance if value is instance.value else replace(instance, value=value))
+        same = len(kept) == len(metric.instances) and all(a is b for a, b in zip(kept, metric.instances, strict=True))
+        return metric if same else replace(metric, instances=tuple(kept))
+
+    def words(self, text: str) -> str | None:
+        """Why an instance, a cell or a note goes, from its words."""
+        why = label_reason(text, self.level) or prose_reason(text, self.level)
+        return why or (NAMED if names_conflict(text) else None)
 
     def table(self, table: Table, where: str) -> Table | None:
         """The table without its conflict columns and rows; None where nothing is left."""
@@ -179,7 +193,7 @@ class _Ablation:
         rows: list[tuple[str, ...]] = []
         for row in table.rows:
             kept = tuple(cell for i, cell in enumerate(row) if i not in columns)
-            why_row = next((w for cell in kept if (w := label_reason(cell, self.level) or self.cell(cell))), None)
+            why_row = next((w for cell in kept if (w := self.words(cell))), None)
             if why_row:
                 self.took("  ".join(cell for cell in row if cell), place, why_row)
             else:
@@ -192,40 +206,22 @@ class _Ablation:
             table, columns=tuple(c for i, c in enumerate(table.columns) if i not in columns), rows=tuple(rows)
         )
 
-    def cell(self, text: str) -> str | None:
-        return prose_reason(text, self.level) or (NAMED if names_conflict(text) else None)
-
     def rule(self, rule: Rule, where: str) -> Rule | None:
-        """The rule without what it says of conflicts; None where the finding itself is about them.
-
-        A finding whose id, title or first sentence names (or, if strict, derives) conflicts goes as a whole,
-        with its speedup; of any other only the clause or the sentences that do.
-        """
+        """The rule without what it says of conflicts; None where the finding itself is about them."""
         place = f"{where}, rule {rule.title or rule.id}".removesuffix(" ")
-        text = without_clause(rule.text)
-        said = sentences(text)
-        ids = (*CONFLICT_RULES, *STRICT_RULES) if self.level == "strict" else CONFLICT_RULES
-        why = next((w for part in (rule.id, rule.title, said[0]) if (w := prose_reason(part, self.level))), None)
-        if why or rule.id in ids:
-            self.took(f"{rule.severity} {rule.title or rule.id or 'rule'}: {rule.text}", where, why or NAMED)
+        verdict = judge_rule(rule.id, rule.title, rule.text, self.level)
+        if verdict.whole:
+            self.took(f"{rule.severity} {rule.title or rule.id or 'rule'}: {rule.text}", where, verdict.whole)
             return None
-        if text != rule.text:
-            self.took("the clause about reducing bank conflicts", place, NAMED)
-        kept = [sentence for sentence in said if not self._sentence(sentence, place)]
-        if len(kept) < len(said):
-            text = " ".join(kept)
+        for cut in verdict.cuts:
+            self.took(rule.text[cut.start : cut.end].strip(), place, cut.why)
+        text = without(rule.text, verdict.cuts).rstrip() if verdict.cuts else rule.text
         title = self.free(rule.title, f"{place}, title") or ""
         focus = tuple(f for f in rule.focus if not self._focus(f, place))
         details = tuple(t for t in (self.table(t, place) for t in rule.details) if t is not None)
         if (title, text, focus, details) == (rule.title, rule.text, rule.focus, rule.details):
             return rule
         return replace(rule, title=title, text=text, focus=focus, details=details)
-
-    def _sentence(self, sentence: str, place: str) -> bool:
-        why = prose_reason(sentence, self.level)
-        if why:
-            self.took(sentence, place, why)
-        return why is not None
 
     def _focus(self, name: str, place: str) -> bool:
         why = label_reason(name, self.level) or prose_reason(name, self.level)
@@ -234,7 +230,10 @@ class _Ablation:
         return why is not None
 
     def counted(self, metrics: Mapping[str, Value], where: str) -> Mapping[str, Value]:
-        bad = {name: why for name in metrics if (why := label_reason(name, self.level))}
+        names = tuple(metrics)
+        if names not in self.judged:  # thousands of instructions share a few sets of metrics
+            self.judged[names] = {name: why for name in names if (why := label_reason(name, self.level))}
+        bad = self.judged[names]
         if not bad:
             return metrics
         for name, why in bad.items():

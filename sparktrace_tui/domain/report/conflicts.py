@@ -8,6 +8,8 @@ conflicts, L2 data banks.
 """
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -104,6 +106,21 @@ def label_reason(label: str, level: Level) -> str | None:
     return None
 
 
+_LIST = re.compile(r"[\w:.]+(?:,[\w:.]+)+$")
+
+
+def thinned(value: str, level: Level) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """A list of metric names without those that go, and (name, why) of each; other text is left as it is."""
+    if not _LIST.match(value):
+        return value, ()
+    names = value.split(",")
+    gone = tuple((name, why) for name in names if (why := metric_reason(name, level)))
+    if not gone:
+        return value, ()
+    bad = {name for name, _ in gone}
+    return ",".join(name for name in names if name not in bad), gone
+
+
 def prose_reason(text: str, level: Level) -> str | None:
     """Why unwrapped prose (a rule's text, a list of metric names) goes at this level, or None."""
     if _NAMED_PROSE.search(_LOOK_ALIKE.sub("", text)):
@@ -116,14 +133,62 @@ def prose_reason(text: str, level: Level) -> str | None:
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z@(])|(?<=[a-z]\.)(?=This results)")
 
 
-def sentences(text: str) -> list[str]:
-    """The sentences of a rule's text, whose pieces, joined with blanks, read like the text."""
-    return _SENTENCE.split(text)
+CONFLICT_RULES = ("SharedMemoryConflicts",)
+STRICT_RULES = ("UncoalescedSharedAccess",)
 
 
-def without_clause(text: str) -> str:
-    """The text without the short-scoreboard advice's clause about reducing bank conflicts "if reported"."""
-    return _CLAUSE.sub("", text)
+@dataclass(frozen=True)
+class Cut:
+    """Characters `start` to `end` of a text that go, and why."""
+
+    start: int
+    end: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an ablation does to a rule's finding: `whole` is why all of it goes; else `cuts` are what its
+    text loses.
+    """
+
+    whole: str | None = None
+    cuts: tuple[Cut, ...] = ()
+
+
+def judge_rule(identifier: str, title: str, text: str, level: Level) -> Verdict:
+    """A finding whose id, title or first sentence names (or, if strict, derives) conflicts goes as a whole.
+
+    Any other loses the short-scoreboard advice's clause about reducing bank conflicts, and the sentences
+    that name or derive conflicts. `text` is unwrapped.
+    """
+    ids = (*CONFLICT_RULES, *STRICT_RULES) if level == "strict" else CONFLICT_RULES
+    clauses = [Cut(m.start(), m.end(), NAMED) for m in _CLAUSE.finditer(text)]
+    ends = [m.start() for m in _SENTENCE.finditer(text)] + [len(text)]
+    begins = [0] + [m.end() for m in _SENTENCE.finditer(text)]
+    said = [(begin, without(text, clauses, begin, end)) for begin, end in zip(begins, ends, strict=True)]
+    for part in (identifier, title, said[0][1]):
+        if why := prose_reason(part, level):
+            return Verdict(whole=why)
+    if identifier in ids:
+        return Verdict(whole=NAMED)
+    cuts = list(clauses)
+    for (begin, sentence), after in zip(said, [*begins[1:], len(text)], strict=True):
+        if why := prose_reason(sentence, level):
+            cuts = [cut for cut in cuts if not begin <= cut.start < after] + [Cut(begin, after, why)]
+    return Verdict(cuts=tuple(sorted(cuts, key=lambda cut: cut.start)))
+
+
+def without(text: str, cuts: Sequence[Cut], begin: int = 0, end: int | None = None) -> str:
+    """The text (or its part from `begin` to `end`) without the given cuts."""
+    end = len(text) if end is None else end
+    parts, at = [], begin
+    for cut in cuts:
+        if begin <= cut.start < end:
+            parts.append(text[at : cut.start])
+            at = min(cut.end, end)
+    parts.append(text[at:end])
+    return "".join(parts)
 
 
 @lru_cache(maxsize=4096)
