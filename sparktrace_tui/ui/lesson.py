@@ -101,23 +101,31 @@ def rival_words(match: Match, seat: Seat, problem: str, unfolded: bool) -> list[
 
 
 def lesson(readme: str) -> list[tuple[str, str]]:
-    """The family's README as paragraphs; headings stand out."""
+    """The family's README as paragraphs: headings stand out, a table becomes a sentence a row."""
     if not readme.strip():
         return []
     found: list[tuple[str, str]] = [("", "")]
     paragraph: list[str] = []
-    for line in [*readme.splitlines(), ""]:
-        if line.startswith("#") or not line.strip():
-            if paragraph:
-                found.append((" ".join(paragraph), "text"))
-                paragraph = []
-            if line.startswith("#"):
-                found.append((line.lstrip("# "), "title"))
-        elif line.lstrip().startswith(("-", "|", "    ")):
-            if paragraph:
-                found.append((" ".join(paragraph), "text"))
-                paragraph = []
-            found.append((line.strip(), "text"))
-        else:
-            paragraph.append(line.strip())
+    header: list[str] = []
+    for line in [*readme.replace("`", "").splitlines(), ""]:
+        text = line.strip()
+        whole = text.startswith(("#", "-", "|")) or not text
+        if whole and paragraph:
+            found.append((" ".join(paragraph), "text"))
+            paragraph = []
+        if not text.startswith("|"):
+            header = []
+        if text.startswith("#"):
+            found.append((text.lstrip("# "), "title"))
+        elif text.startswith("|"):
+            cells = [cell.strip() for cell in text.strip("|").split("|")]
+            if not header:
+                header = cells
+            elif not set(text) <= set("|-: "):
+                pairs = [f"{name} {cell}" for name, cell in zip(header[1:], cells[1:], strict=False) if cell]
+                found.append((f"{cells[0]}: {'; '.join(pairs)}.", "text"))
+        elif whole and text:
+            found.append((text, "text"))
+        elif text:
+            paragraph.append(text)
     return found

@@ -90,6 +90,7 @@ def number(value: float | int | str | None, raw: str | None = None) -> str:
 
 
 def milliseconds(value: float, approximate: bool = False) -> str:
-    """A time with three significant digits or microseconds, an approximate one with `about`."""
-    shown = f"{value:,.1f}" if value >= 100 else f"{value:.2f}" if value >= 10 else f"{value:.3f}"
-    return f"{'about ' if approximate else ''}{shown} ms"
+    """A time to the microsecond, in a column that aligns; an approximate one as it was stated, with `about`."""
+    if approximate:
+        return f"about {value:.3g} ms"
+    return f"{value:,.3f} ms" if value < 1000 else f"{value:,.1f} ms"

@@ -16,7 +16,7 @@ from sparktrace_tui.ui.widgets.options import OptionsView
 from tests.ui.conftest import ORDER, TIMES, MakeApp, clamp_set
 from tests.ui.looking import SIZES, every_text, picture, settle, styled_picture
 
-SHOWN_TIMES = {"padded": "1.013 ms", "registers": "0.640 ms", "flat_block": "10.27 ms", "small_tile": "2.537 ms"}
+SHOWN_TIMES = {"padded": "1.013 ms", "registers": "0.640 ms", "flat_block": "10.270 ms", "small_tile": "2.537 ms"}
 
 
 def letter(app: SparkTraceApp, variant: str) -> str:
@@ -55,16 +55,16 @@ async def test_a_whole_game_by_keys(make_app: MakeApp, size: tuple[int, int]) ->
         await settle(pilot)
         said = every_text(app)
         assert times_on(said) == set(SHOWN_TIMES)
-        assert "10.31 ms" in said
+        assert "10.310 ms" in said
         assert "Switched to right" in said
-        assert "1.58x and 1.00x the best time" in said.replace("\n", " ").replace("  ", " ")
+        assert "1.58x and 1.00x the best time" in " ".join(said.split())
         assert "The report pulled towards" in said
         assert app.screen.game.outcome is Outcome.SWITCHED_TO_RIGHT
         assert load_seen(app.options.data_dir) == {"clamp_smem": "gb10-test"}
 
         await pilot.press("enter")
         await settle(pilot)
-        assert "1 of 1 right at the end, 0 at the first pick" in every_text(app).replace("\n", " ")
+        assert "1 of 1 right at the end, 0 at the first pick" in " ".join(every_text(app).split())
     assert any("switched to right" in line for line in app.summary)
     events = [record["event"] for record in read_games(app.options.data_dir)]
     assert events == ["deal", "pick", "reveal", "pick", "end"]
@@ -205,10 +205,10 @@ async def test_a_late_rival_never_holds_the_person_up_and_shows_nothing_early(ma
         await pilot.press("K")
         await pilot.pause()
         await pilot.pause()
-        assert "has not answered yet" in every_text(app).replace("\n", " ")
+        assert "has not answered yet" in " ".join(every_text(app).split())
         rival.go.set()
         await settle(pilot)
-        said = every_text(app).replace("\n", " ")
+        said = " ".join(every_text(app).split())
         assert "test:slow picked B then B" in said
         assert "I think so" not in said
         await pilot.press("i")
@@ -250,6 +250,26 @@ async def test_a_replay_plays_beside_the_person_on_its_own_set(make_app: MakeApp
         assert "held wrong" in "\n".join(rows)
         assert any("about 10.2" in row for row in rows)
         assert any("n/a" in row for row in rows)
+
+
+async def test_a_rival_named_on_the_command_line_plays(make_app: MakeApp) -> None:
+    app = make_app(start="quiz", evidence="full", rival="baseline:report-follower", length=1)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await pilot.press(letter(app, "registers"), "enter", "K")
+        await settle(pilot)
+        said = " ".join(every_text(app).split())
+        padded = letter(app, "padded").upper()
+        assert f"baseline:report-follower picked {padded} then {padded}: held wrong" in said
+        assert "you 1, report-follower 0" in said
+
+
+async def test_an_unknown_rival_is_a_message_and_browse_stays(make_app: MakeApp) -> None:
+    app = make_app(start="quiz", rival="replay:nobody")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        assert not isinstance(app.screen, QuizScreen)
+        assert any("nobody" in note.message for note in app._notifications)
 
 
 async def test_quitting_in_a_quiz_prints_its_summary(make_app: MakeApp, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from sparktrace_tui.ui.commands import Command, Where, bindings_for
 from sparktrace_tui.ui.layout import View
 from sparktrace_tui.ui.library import Entry, no_gpu, order_of
 from sparktrace_tui.ui.screens.base import PaneScreen
-from sparktrace_tui.ui.screens.parts import header_line, show_candidate, show_original, show_report
+from sparktrace_tui.ui.screens.parts import header_line, named, show_candidate, show_original, show_report
 from sparktrace_tui.ui.text import one_line
 from sparktrace_tui.ui.widgets.code import Code, CodeView
 from sparktrace_tui.ui.widgets.families import FamiliesView, FamilyRow, ProseView
@@ -197,7 +197,7 @@ class BrowseScreen(PaneScreen):
             found.append(
                 Option(
                     letter=letter,
-                    description=family.variant(name).description or "The original.",
+                    description=named(family.variant(name), revealed),
                     revealed=revealed,
                     time=record.time if record else None,
                     word=word,

@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from sparktrace_tui.domain.kernel.capture import CaptureSet, Provenance
-from sparktrace_tui.domain.kernel.family import Family
+from sparktrace_tui.domain.kernel.family import ORIGINAL, Family, Variant
 from sparktrace_tui.domain.report.report import Report
 from sparktrace_tui.ui.evidence import Shown, line_conflicts
 from sparktrace_tui.ui.text import fit, one_line
@@ -39,6 +39,12 @@ def report_title(report: Report | None, provenance: Provenance) -> str:
     """What a report's pane is called: an emulated one never passes for Nsight's."""
     emulated = (report.origin.provenance if report is not None else provenance) == "emulated"
     return "emulated report" if emulated else "ncu"
+
+
+def named(variant: Variant, revealed: bool) -> str:
+    """What is said of a variant: its neutral description; its id, which may say more, after the reveal only."""
+    text = variant.description or "The original."
+    return f"{variant.id}: {text}" if revealed and variant.id != ORIGINAL else text
 
 
 def show_original(pane: CodeView, family: Family, report: Report | None, level: Shown, extra: str = "") -> None:

@@ -22,7 +22,7 @@ from sparktrace_tui.ui.evidence import Shown
 from sparktrace_tui.ui.layout import View
 from sparktrace_tui.ui.lesson import final_words
 from sparktrace_tui.ui.screens.base import PaneScreen
-from sparktrace_tui.ui.screens.parts import header_line, show_candidate, show_original, show_report
+from sparktrace_tui.ui.screens.parts import header_line, named, show_candidate, show_original, show_report
 from sparktrace_tui.ui.sitting import Draw, summary, tally
 from sparktrace_tui.ui.text import one_line
 from sparktrace_tui.ui.widgets.code import CodeView, code_lines, differing
@@ -240,7 +240,7 @@ class QuizScreen(PaneScreen):
             found.append(
                 Option(
                     letter=letter,
-                    description=rewrite.description or "The original.",
+                    description=named(rewrite, mine.over),
                     revealed=name in times,
                     time=times.get(name),
                     word=word,
