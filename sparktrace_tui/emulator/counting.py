@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sparktrace_tui.emulator import access
-from sparktrace_tui.emulator.counters import Access, AccessForm, Operation, Space
+from sparktrace_tui.emulator.counters import AccessForm, Operation, Space
 from sparktrace_tui.emulator.lanes import Bits, Sum, Value, full
 from sparktrace_tui.emulator.masks import Batch, Mask
 
@@ -279,9 +279,7 @@ class Ledger:
             lambda: _global(threads, thread.astype(np.int64) + residue, Mask(mask.batch, lanes), width),
         )  # fmt: skip
 
-    def _touch(
-        self, pc: int, operation: Operation, cost: Cost, base: Bits, batch: Batch, rows: Bits | None
-    ) -> None:
+    def _touch(self, pc: int, operation: Operation, cost: Cost, base: Bits, batch: Batch, rows: Bits | None) -> None:
         """A pattern at the sectors of every block of the batch that takes part."""
         assert self.hierarchy is not None and cost.sectors is not None
         pattern = cost.sectors
@@ -295,9 +293,7 @@ class Ledger:
             np.repeat(sms, pattern.size), self.repeat,
         )  # fmt: skip
 
-    def _touch_rows(
-        self, pc: int, operation: Operation, cost: Cost, batch: Batch, rows: Bits | None = None
-    ) -> None:
+    def _touch_rows(self, pc: int, operation: Operation, cost: Cost, batch: Batch, rows: Bits | None = None) -> None:
         if self.hierarchy is None or not self.repeat:
             return
         assert cost.sectors is not None

@@ -59,7 +59,6 @@ class _Step:
     slots: tuple[int, ...]
     guard: int
     negated: bool
-    merges: bool
 
 
 class Engine:
@@ -118,8 +117,7 @@ class Engine:
             slots = results(ins) if self.slice.needed[ins.pc] else ()
             bits = sum(1 << slot for slot in set(slots))
             guard = ins.guard.slot if ins.guard is not None else -1
-            masked = ins.name in ("ld", "ldu", "atom", "red", "st", "shfl", "vote", "match", "redux", "activemask")
-            steps.append(_Step(action, bits, slots, guard, ins.guard_negated, masked))
+            steps.append(_Step(action, bits, slots, guard, ins.guard_negated))
         writes = 0
         for step in steps:
             writes |= step.writes
@@ -353,7 +351,7 @@ class Engine:
         return Mask(self.batch, union)
 
     def _leave(self, mask: Mask) -> None:
-        if mask.lanes is None or not self.runnable and not self.parked:
+        if mask.lanes is None or (not self.runnable and not self.parked):
             self.live = Mask(self.batch, np.zeros((1, self.batch.threads), bool))
             return
         rest = ~mask.lanes if self.live.lanes is None else self.live.lanes & ~mask.lanes
@@ -483,24 +481,25 @@ class Engine:
         block = int(rows[0])
         waiting = np.zeros(self.batch.threads, bool)
         for other in self.parked:
-            waiting |= other.mask.full()[block]
+            if other.barrier == parked.barrier:
+                waiting |= other.mask.full()[block]
         line = parked.segment.closer.line if parked.segment.closer else None
         raise Stopped(
             self.fault(
                 "barrier_divergence",
-                f"{int(waiting.sum())} of {int(self.live.full()[block].sum())} threads wait at a barrier "
-                "that the others do not reach",
+                f"is one of {int(waiting.sum())} threads, of {int(self.live.full()[block].sum())}, that wait at a barrier "
+                "the others do not reach",
                 block, int(columns[0]), line,
             )
         )  # fmt: skip
 
     def _endless(self, segment: Segment, mask: Mask) -> None:
         rows, columns = np.nonzero(mask.full())
-        line = next(
-            (i.line for i in self.kernel.instructions[segment.start : segment.end] if i.line is not None), None
-        )
+        line = next((i.line for i in self.kernel.instructions[segment.start : segment.end] if i.line is not None), None)
         raise Stopped(
-            self.fault("endless", f"still running after {self.budget} instructions", int(rows[0]), int(columns[0]), line)
+            self.fault(
+                "endless", f"still running after {self.budget} instructions", int(rows[0]), int(columns[0]), line
+            )
         )
 
 

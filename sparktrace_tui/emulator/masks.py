@@ -12,7 +12,9 @@ Floats = npt.NDArray[np.float64]
 class Batch:
     """The blocks run together: their numbers in the grid, the weight of each in the totals, and the SM of each."""
 
-    def __init__(self, blocks: npt.NDArray[np.int64], weights: Floats, threads: int, sms: npt.NDArray[np.int32]) -> None:
+    def __init__(
+        self, blocks: npt.NDArray[np.int64], weights: Floats, threads: int, sms: npt.NDArray[np.int32]
+    ) -> None:
         self.blocks, self.weights, self.threads, self.sms = blocks, weights, threads, sms
         self.count = len(blocks)
         self.warps = -(-threads // WARP)

@@ -90,7 +90,7 @@ def _function(ins: Instruction, to: str, of: str, extra: set[str]) -> Callable[[
             return lambda bits: _clamp_integers(_read(bits, of, ftz), limits, to)
         rounding_of = _INTEGER_MODES[whole or "rzi"]
         return lambda bits: _to_integer(rounding_of(_read(bits, of, ftz)), limits, to)
-    if to == "tf32" or to[0] == "b" and to != "bf16":
+    if to == "tf32" or (to[0] == "b" and to != "bf16"):
         raise uncovered(ins)
 
     def run(bits: Bits) -> Bits:

@@ -108,7 +108,7 @@ def slice_of(kernel: Kernel, everything: bool = False) -> Slice:
         for ins in code:
             pc = ins.pc
             hit = any(slot in wanted for slot in results(ins))
-            if ins.name in ("st", "red", "atom") and (space_of(ins) in spaces or spaces and space_of(ins) == "generic"):
+            if ins.name in ("st", "red", "atom") and (space_of(ins) in spaces or (spaces and space_of(ins) == "generic")):
                 hit = True
             if not hit or needed[pc]:
                 continue

@@ -89,9 +89,7 @@ class RaceTracker:
         for kind, where, other in found:
             if where.any():
                 at = int(where.argmax())
-                yield Finding(
-                    kind, int(accesses.block[at]), int(thread[at]), int(accesses.cell[at]), int(other[at])
-                )
+                yield Finding(kind, int(accesses.block[at]), int(thread[at]), int(accesses.cell[at]), int(other[at]))
         if operation == "load":
             self._note_reads(place, thread, epoch, warp_epoch)
         else:

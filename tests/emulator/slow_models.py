@@ -47,7 +47,7 @@ def bank_rule(addresses: Sequence[int | None], width: int) -> tuple[int, int]:
     """
     match width:
         case 8:
-            groups = [range(0, 16), range(16, 32)]
+            groups = [range(16), range(16, 32)]
         case 16:
             groups = []
             for half in (0, 16):

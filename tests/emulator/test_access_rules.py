@@ -231,9 +231,7 @@ def test_loads_that_the_assembler_merges_are_counted_once_at_its_width() -> None
             assert address.base is not None
             rows.setdefault(address.base.slot, {})[address.offset] = ins.pc
     assert [len(row) for row in rows.values()] == [32, 32]
-    forms = {
-        pc: AccessForm(16, row[offset // 16 * 16]) for row in rows.values() for offset, pc in row.items()
-    }
+    forms = {pc: AccessForm(16, row[offset // 16 * 16]) for row in rows.values() for offset, pc in row.items()}
     alone = run(module, 1, (32, 32), TILE, mode="count").counts.total("shared", "load")
     merged = run(module, 1, (32, 32), TILE, mode="count", forms=forms).counts.total("shared", "load")
     assert (alone.requests, alone.wavefronts) == (32 * 64, 32 * (32 + 32 * 32))
@@ -281,9 +279,7 @@ class Watcher:
     def __init__(self) -> None:
         self.sectors: list[tuple[np.ndarray, np.ndarray, float, bool]] = []
 
-    def touch(
-        self, pc: int, store: bool, atomic: bool, sectors: np.ndarray, sm: np.ndarray, repeat: float
-    ) -> None:
+    def touch(self, pc: int, store: bool, atomic: bool, sectors: np.ndarray, sm: np.ndarray, repeat: float) -> None:
         assert not atomic
         assert sectors.shape == sm.shape
         self.sectors.append((sectors.copy(), sm.copy(), repeat, store))

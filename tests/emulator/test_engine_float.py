@@ -26,7 +26,9 @@ def floats(kind: str, count: int) -> list[np.ndarray]:
     with np.errstate(all="ignore"):
         x = random.normal(size=300)
         y = random.normal(size=300) * 10.0 ** random.integers(-6, 6, 300)
-        near = -(x.astype(dtype).astype(np.float64) * y.astype(dtype).astype(np.float64)) * (1 + 1e-7 * random.normal(size=300))
+        near = -(x.astype(dtype).astype(np.float64) * y.astype(dtype).astype(np.float64)) * (
+            1 + 1e-7 * random.normal(size=300)
+        )
         for special, normal in zip((left, right, third), (x, y, near), strict=True):
             noise = random.integers(0, np.iinfo(bits).max, 200, dtype=bits).view(dtype)
             columns.append(np.concatenate([np.array(special, np.float64).astype(dtype), normal.astype(dtype), noise]))
@@ -57,9 +59,11 @@ def root(kind: str) -> Callable[[float], float]:
         if not value > 0 or math.isinf(value):
             return value if value == 0 or value > 0 else math.nan
         scale = 1 << 400
-        return rounded(Fraction(math.isqrt(int(Fraction(value) * scale * scale)) * 2 + 1, 2 * scale), kind) \
-            if math.isqrt(int(Fraction(value) * scale * scale)) ** 2 != Fraction(value) * scale * scale \
+        return (
+            rounded(Fraction(math.isqrt(int(Fraction(value) * scale * scale)) * 2 + 1, 2 * scale), kind)
+            if math.isqrt(int(Fraction(value) * scale * scale)) ** 2 != Fraction(value) * scale * scale
             else rounded(Fraction(math.isqrt(int(Fraction(value) * scale * scale)), scale), kind)
+        )
 
     return model
 

@@ -172,13 +172,13 @@ CASES_16 = {
         *((text, 2, model) for text, model in CASES_16.items()),
     ],
 )
-def test_an_integer_instruction_does_what_python_integers_do(
-    text: str, width: int, model: Callable[..., int]
-) -> None:
+def test_an_integer_instruction_does_what_python_integers_do(text: str, width: int, model: Callable[..., int]) -> None:
     count = 1 + ("{b}" in text) + ("{c}" in text)
     inputs = pairs(width, count)
     got = one_instruction(text, inputs, np.dtype(f"u{width}"))
     mask = (1 << 8 * width) - 1
     expected = [model(*(int(v) for v in row)) & mask for row in zip(*inputs, strict=True)]
-    wrong = [(row, int(g), e) for row, g, e in zip(zip(*inputs, strict=True), got, expected, strict=True) if int(g) != e]
+    wrong = [
+        (row, int(g), e) for row, g, e in zip(zip(*inputs, strict=True), got, expected, strict=True) if int(g) != e
+    ]
     assert not wrong, wrong[:3]

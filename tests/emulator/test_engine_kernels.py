@@ -309,9 +309,7 @@ def test_halves_bfloats_and_doubles_in_a_kernel() -> None:
         d[t] = sqrt(fabs((double)in[t])) / 3.0;
     }"""
     x = np.random.default_rng(4).normal(size=32).astype(np.float32)
-    out = run(
-        source, 1, 32, {"in": x, "h": np.zeros(32, np.float16), "b": np.zeros(32, np.uint16), "d": np.zeros(32)}
-    )
+    out = run(source, 1, 32, {"in": x, "h": np.zeros(32, np.float16), "b": np.zeros(32, np.uint16), "d": np.zeros(32)})
     half = x.astype(np.float16).astype(np.float64)
     assert out.arrays["h"].tolist() == (half * half + 1).astype(np.float16).tolist()
     brain = (out.arrays["b"].astype(np.uint32) << 16).view(np.float32)
@@ -360,7 +358,7 @@ def test_the_same_kernel_gives_the_same_on_every_target(arch: str) -> None:
         ('asm volatile("wgmma.fence.sync.aligned;");', "wgmma"),
         ('unsigned c; asm volatile("mov.u32 %0, %%clock;" : "=r"(c)); *out = c;', "%clock"),
         ("extern __device__ cudaTextureObject_t t; *out = (int)tex1Dfetch<float>(t, 0);", "tex"),
-        ("asm volatile(\"cp.async.bulk.commit_group;\");", "cp.async"),
+        ('asm volatile("cp.async.bulk.commit_group;");', "cp.async"),
     ],
 )
 def test_what_is_not_covered_is_refused_with_instruction_and_line(body: str, says: str) -> None:
