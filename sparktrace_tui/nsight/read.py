@@ -1,6 +1,7 @@
 """Any report file to reports: what it is is told from its bytes, never from its name."""
 
 import gzip
+import re
 import zlib
 from pathlib import Path
 
@@ -16,6 +17,7 @@ LARGEST_TEXT = 256 << 20
 EXPECTED = "expected: an .ncu-rep, or the CSV or text that ncu prints"
 _LFS = b"version https://git-lfs"
 _GZIP = b"\x1f\x8b"
+_LONE = re.compile("[\ud800-\udfff]")  # bytes that are no UTF-8
 _PERMISSION_HINT = (
     "run ncu as root, or load the driver with NVreg_RestrictProfilingToAdminUsers=0 "
     "(check RmProfilingAdminOnly in /proc/driver/nvidia/params)"
@@ -43,6 +45,7 @@ def read_reports(path: Path | str, *, time_limit_s: float = TIME_LIMIT_S) -> tup
 
 def parse_reports(text: str, name: str = "text") -> tuple[Report, ...]:
     """The reports of a text or CSV that was read already; raises BadInput where it holds none."""
+    text = _LONE.sub("\ufffd", text)
     reports = read_csv(text, name) if form_of(text) is not None else read_text(text, name)
     if reports:
         return reports

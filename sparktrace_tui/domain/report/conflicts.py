@@ -121,9 +121,11 @@ def thinned(value: str, level: Level) -> tuple[str, tuple[tuple[str, str], ...]]
     return ",".join(name for name in names if name not in bad), gone
 
 
+@lru_cache(maxsize=8192)
 def prose_reason(text: str, level: Level) -> str | None:
     """Why unwrapped prose (a rule's text, a list of metric names) goes at this level, or None."""
-    if _NAMED_PROSE.search(_LOOK_ALIKE.sub("", text)):
+    low = text.lower()
+    if ("conflict" in low or "way" in low) and _NAMED_PROSE.search(_LOOK_ALIKE.sub("", text)):
         return NAMED
     if level == "strict":
         return next((why for pattern, why in _DERIVING_PROSE if pattern.search(text)), None)
