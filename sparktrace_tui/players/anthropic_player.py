@@ -9,6 +9,7 @@ from sparktrace_tui.players.faults import Fault, fault_of_status, headers_of, sh
 from sparktrace_tui.players.http import guarded_client
 from sparktrace_tui.players.model import PlayerSettings, unreadable
 from sparktrace_tui.players.protocol import Message, Reply, Stop, Usage
+from sparktrace_tui.players.secrets import scrub
 
 _STOPS: dict[str, Stop] = {
     "end_turn": "stop",
@@ -40,9 +41,9 @@ class AnthropicEndpoint:
             import anthropic
 
             by_token = self._url is None and not os.environ.get("ANTHROPIC_API_KEY")
-            credentials = {"auth_token" if by_token else "api_key": self.key}
             self._client = anthropic.AsyncAnthropic(
-                **credentials,
+                api_key=None if by_token else self.key,
+                auth_token=self.key if by_token else None,
                 base_url=self._url,
                 timeout=self._settings.timeout_s,
                 max_retries=0,
@@ -127,7 +128,7 @@ class AnthropicEndpoint:
         return {
             "wire": "messages",
             "model": self._model,
-            "server": self._url,
+            "server": scrub(self._url) if self._url else None,
             "temperature": "not sent" if self._settings.temperature is not None else "not set",
         }
 

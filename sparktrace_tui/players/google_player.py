@@ -9,6 +9,7 @@ from sparktrace_tui.players.faults import Fault, fault_of_status, headers_of, sh
 from sparktrace_tui.players.http import guarded_client
 from sparktrace_tui.players.model import PlayerSettings, unreadable
 from sparktrace_tui.players.protocol import Message, Reply, Stop, Usage
+from sparktrace_tui.players.secrets import scrub
 
 _REFUSALS = frozenset(
     {
@@ -149,7 +150,7 @@ class GoogleEndpoint:
         )
 
     def describe(self) -> dict[str, str | int | float | None]:
-        return {"wire": "generateContent", "model": self._model, "server": self._url}
+        return {"wire": "generateContent", "model": self._model, "server": scrub(self._url) if self._url else None}
 
     async def close(self) -> None:
         if self._client is not None:

@@ -11,6 +11,7 @@ from sparktrace_tui.players.faults import NONSENSE_ERRORS, Fault, nonsense, shor
 from sparktrace_tui.players.limits import Gate, Limits, limits_for
 from sparktrace_tui.players.protocol import Context, Message, Reply
 from sparktrace_tui.players.retry import RetryPolicy, with_retries
+from sparktrace_tui.players.secrets import scrub
 
 Thinking = Literal["default", "off", "low", "high"]
 THINKING: tuple[Thinking, ...] = ("default", "off", "low", "high")
@@ -60,7 +61,7 @@ class ModelPlayer:
     paid = True
 
     def __init__(self, name: str, endpoint: Endpoint, settings: PlayerSettings, *, paid: bool = True) -> None:
-        self.name = name
+        self.name = scrub(name)
         self.paid = paid
         self.settings = settings
         self.on_retry: Callable[[Fault, float], None] | None = None
@@ -78,7 +79,11 @@ class ModelPlayer:
         if self._gate is None or self._opening is None:
             self._gate = Gate(self.limits)
             self._opening = asyncio.ensure_future(asyncio.to_thread(self._endpoint.open))
-        await asyncio.shield(self._opening)
+        try:
+            await asyncio.shield(self._opening)
+        except (ImportError, ValueError, OSError) as error:
+            said = short(f"the SDK could not be loaded: {error!r}", self._endpoint.key)
+            return Reply("", stop="no_turn", errors=(said,), fault="missing")
         seed = f"{context.seed}|{context.family}|{context.evidence}|{context.order}|{context.sample}"
 
         async def attempt() -> Reply:

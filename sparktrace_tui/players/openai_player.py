@@ -8,6 +8,7 @@ from sparktrace_tui.players.faults import Fault, fault_of_status, headers_of, sh
 from sparktrace_tui.players.http import guarded_client
 from sparktrace_tui.players.model import PlayerSettings, unreadable
 from sparktrace_tui.players.protocol import Message, Reply, Stop, Usage
+from sparktrace_tui.players.secrets import scrub
 
 NVIDIA_URL = "https://integrate.api.nvidia.com/v1"
 _STOPS: dict[str, Stop] = {
@@ -246,7 +247,7 @@ class ChatEndpoint(_OpenAIEndpoint):
         return {
             "wire": "chat completions",
             "model": self._model,
-            "server": self._url,
+            "server": scrub(self._url) if self._url else None,
             "thinking_switch": self._switch or None,
         }
 

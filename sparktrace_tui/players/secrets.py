@@ -5,25 +5,30 @@ import re
 from collections.abc import Mapping
 
 REMOVED = "[key removed]"
+KEY_NAMES = (
+    "OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "GOOGLE_API_KEY",
+    "GEMINI_API_KEY", "NVIDIA_API_KEY", "SPARKTRACE_API_KEY",
+)  # fmt: skip
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|CUSTOM_HEADERS", re.IGNORECASE)
 _LOOKS_LIKE_KEY = re.compile(
     r"\b(?:sk-[A-Za-z0-9_-]{12,}|nvapi-[A-Za-z0-9_-]{12,}|AIza[A-Za-z0-9_-]{20,})"
-    r"|(?i:bearer)\s+[A-Za-z0-9._~+/-]{12,}=*"
-    r"|(?<=[?&]key=)[^&\s\"']+"
+    r"|(?<=[?&]key=)[^&\s\"'\\]+|(?<=://)[^/@\s\"'\\]+:[^/@\s\"'\\]+(?=@)"
 )
-_SHORTEST = 6
+_BEARER = re.compile(r"(?i:(bearer\s+))[A-Za-z0-9._~+/-]{12,}=*")
+_SHORTEST = 4
+# Other variables with a secret's name often hold plain words; only what is long and has a digit is taken for a secret.
+_SHORTEST_UNKNOWN = 16
 
 
 def secrets(environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """The values in the environment whose names look like a secret's, the longest first."""
+    """The keys of the providers, and what else in the environment looks like a secret, the longest first."""
     source = os.environ if environ is None else environ
-    found: set[str] = set()
+    found = {source[name] for name in KEY_NAMES if len(source.get(name, "")) >= _SHORTEST}
     for name, value in source.items():
-        if _SECRET_NAME.search(name) and len(value) >= _SHORTEST:
-            found.add(value)
-            if "CUSTOM_HEADERS" in name.upper():
-                found.update(v for v in re.split(r"[:\n]\s*", value) if len(v) >= _SHORTEST)
-    return tuple(sorted(found, key=len, reverse=True))
+        if _SECRET_NAME.search(name):
+            parts = re.split(r"[:\s]+", value) if "CUSTOM_HEADERS" in name.upper() else [value]
+            found.update(v for v in parts if len(v) >= _SHORTEST_UNKNOWN and any(c.isdigit() for c in v))
+    return tuple(sorted(found, key=lambda value: (-len(value), value)))
 
 
 def scrub(text: str, *more: str) -> str:
@@ -31,7 +36,7 @@ def scrub(text: str, *more: str) -> str:
     for value in (*secrets(), *more):
         if len(value) >= _SHORTEST:
             text = text.replace(value, REMOVED)
-    return _LOOKS_LIKE_KEY.sub(REMOVED, text)
+    return _BEARER.sub(rf"\1{REMOVED}", _LOOKS_LIKE_KEY.sub(REMOVED, text))
 
 
 def url_server_key() -> str:
