@@ -1,8 +1,8 @@
 """L1 and L2 by traffic distance: which of the sectors a launch asks for hit, and what reaches L2 and memory.
 
 A line is taken to be resident while less than a cache's capacity has been allocated since it was last touched. That
-is least-recently-used by allocations: it needs one stamp a line, and no sets. L1 is followed on a few SMs that stand
-for all; L2 sees every access. Lines are 128 bytes of four sectors, fetched one by one (in pairs where memory moves
+is least-recently-used by allocations: it needs one stamp a line, and no sets. L1 is followed on one SM that stands for
+all; L2 sees what misses there. Lines are 128 bytes of four sectors, fetched one by one (in pairs where memory moves
 64-byte bursts). L2 writes back; L1 writes through and keeps nothing of a store.
 """
 
@@ -17,7 +17,6 @@ from sparktrace_tui.emulator.profile import DeviceProfile
 
 SECTOR = 32
 _LINE = 4  # sectors
-_FOLLOWED_SMS = 2
 _NEVER = np.int64(-(1 << 60))
 _MOST_ATOMIC_SECTORS = 1 << 14
 
@@ -144,7 +143,8 @@ class Hierarchy:
     def begin(self, shared_per_sm: int) -> None:
         """Start a launch whose resident blocks take `shared_per_sm` bytes out of each SM's L1."""
         self._l1_capacity = max(self.profile["cache.l1"] - shared_per_sm, 16 * 1024)
-        self.l1: dict[int, Cache] = {}
+        self.l1: Cache | None = None
+        self.followed = 0
         self.accesses: dict[int, _Access] = {}
         self._fetched = np.zeros(len(self.extents) + 1)
         self._fetched_once = np.zeros(len(self.extents) + 1)
@@ -161,10 +161,12 @@ class Hierarchy:
         repeat: float,
     ) -> None:
         """One execution of a global access: absolute sector numbers, the SM of each, how often it counts."""
-        row = self.accesses.setdefault(pc, _Access(store=store, atomic=atomic))
+        row = self.accesses.get(pc)
+        if row is None:
+            row = self.accesses[pc] = _Access(store=store, atomic=atomic)
         row.sectors += sectors.size * repeat
-        if not store and not atomic:
-            self._touch_l1(row, sectors, sm, repeat)
+        if not store and not atomic and self._touch_l1(row, sectors, sm, repeat):
+            return  # what hits in L1 is not seen by L2
         if atomic:
             self._count_atomics(row, sectors, repeat)
         seen = self.l2.touch(sectors, dirty=store or atomic)
@@ -178,14 +180,21 @@ class Hierarchy:
             self._fetched_once += counts
         self._soiled += seen.soiled * repeat
 
-    def _touch_l1(self, row: _Access, sectors: npt.NDArray[np.int64], sm: npt.NDArray[np.int32], repeat: float) -> None:
-        if not self.l1 and sm.size:
-            for number in np.unique(sm)[:_FOLLOWED_SMS]:
-                self.l1[int(number)] = Cache(self._l1_capacity)
-        for number, cache in self.l1.items():
-            mine = sectors[sm == number]
-            row.followed += mine.size * repeat
-            row.l1_hits += (mine.size - cache.touch(mine).misses) * repeat
+    def _touch_l1(
+        self, row: _Access, sectors: npt.NDArray[np.int64], sm: npt.NDArray[np.int32], repeat: float
+    ) -> bool:
+        """Touch the followed SM's L1; whether all that it asked for was there, and so, by its example, everywhere."""
+        if self.l1 is None:
+            if not sm.size:
+                return False
+            self.followed, self.l1 = int(sm[sm.size // 2]), Cache(self._l1_capacity)
+        mine = sectors[sm == self.followed]
+        if not mine.size:
+            return False
+        misses = self.l1.touch(mine).misses
+        row.followed += mine.size * repeat
+        row.l1_hits += (mine.size - misses) * repeat
+        return misses == 0
 
     def _count_atomics(self, row: _Access, sectors: npt.NDArray[np.int64], repeat: float) -> None:
         if len(row.addresses) < _MOST_ATOMIC_SECTORS:

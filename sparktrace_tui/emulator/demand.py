@@ -66,7 +66,10 @@ def _latencies(
     alignment: Alignment,
     hierarchy: Hierarchy | None,
 ) -> list[PhaseLatency]:
-    leaders = frozenset(unit.start for unit in flow.units(ptx_view.nodes(tuple(ops), kernel)))
+    leaders = {unit.start: 1 for unit in flow.units(ptx_view.nodes(tuple(ops), kernel))}
+    for place in alignment.places:
+        if place.pcs and place.ratio > 1:
+            leaders[place.pcs[0]] = max(leaders[place.pcs[0]], round(place.ratio))
     nominal = _Nominal(profile, hierarchy)
     # A compare-and-swap loop is one chain for the whole block (`chained`): a warp's own pass is walked once here.
     return scoreboard.phases(ops, leaders, alignment.forms, counters.trace_pc, nominal)

@@ -7,6 +7,7 @@ them (a division's checks), and unroll or peel loops beyond the PTX: copies of o
 their sizes, as a loop of that trip count would.
 """
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -207,13 +208,42 @@ class _Aligner:
             )
             if best is not None and _containment(wanted, self.sass_features[best]) > 0:
                 self.merged[best].append(j)
+        loops = self._loop_pairs(pairs)
         for i, unit in enumerate(self.sass_units):
             if i in assigned or self.function.is_helper(unit.start) or self._is_cold(unit):
                 continue
-            best = max(range(len(self.ptx_units)), key=lambda j: self._likeness(i, j), default=None)
+            best = self._best(i, pairs, loops)
             if best is not None and _containment(self.sass_features[i], self.ptx_features[best]) > 0:
                 assigned[i] = [best]
         return assigned
+
+    def _loop_pairs(self, pairs: list[tuple[int, int]]) -> dict[int, int]:
+        """For each machine loop (by header) the PTX loop that most of its matched units lie in."""
+        votes: dict[int, Counter[int]] = defaultdict(Counter)
+        for i, j in pairs:
+            mine, theirs = self.sass_units[i].header, self.ptx_units[j].header
+            if mine is not None and theirs is not None:
+                votes[mine][theirs] += 1
+        return {header: counts.most_common(1)[0][0] for header, counts in votes.items()}
+
+    def _best(self, i: int, pairs: list[tuple[int, int]], loops: Mapping[int, int]) -> int | None:
+        """The PTX unit that an unmatched machine unit belongs to: of its loop, between its neighbours, or anywhere."""
+        everywhere = range(len(self.ptx_units))
+        header = self.sass_units[i].header
+        if header is not None and header in loops:
+            inside = [j for j in everywhere if self.ptx_units[j].header == loops[header]]
+            return max(inside, key=lambda j: self._likeness(i, j), default=None)
+        low = max((j for k, j in pairs if k < i), default=0)
+        high = min((j for k, j in pairs if k > i), default=len(self.ptx_units) - 1)
+        anchors = [key for key in self.sass_features[i] if key[0] in _STRONG]
+        near = [
+            j
+            for j in range(low, high + 1)
+            if self.ptx_units[j].depth == self.sass_units[i].depth
+            and (not anchors or any(self.ptx_features[j][key] for key in anchors))
+            and _containment(self.sass_features[i], self.ptx_features[j]) > 0
+        ]
+        return max(near or everywhere, key=lambda j: self._likeness(i, j), default=None)
 
     def _likeness(self, i: int, j: int) -> float:
         """How well machine unit i may be a copy or a part of PTX unit j; a copy may be peeled out of its loop."""
@@ -275,8 +305,10 @@ class _Aligner:
             loops = {self.sass_units[k].header for k in by_unit[j]}
             ptx_unit = self.ptx_units[j]
             entry = self.ptx_units[ptx_unit.entry].start if ptx_unit.entry is not None else None
-            ratio = self._ratio(i, j, by_unit[j])
-            if ptx_unit.depth and (len(loops) > 1 or ratio > 1):
+            ratio = self._ratio(i, j) if ptx_unit.depth else 1.0
+            if ptx_unit.depth > unit.depth and not self._holds_anchor(i, j):
+                places.append(Place(unit.start, unit.end, self._nearest(i, assigned)))
+            elif ptx_unit.depth and (len(loops) > 1 or ratio > 1):
                 places.append(Place(unit.start, unit.end, pcs, ratio, j, entry))
             elif retried := self._retried(i):
                 places.append(Place(unit.start, unit.end, pcs, serialised=retried))
@@ -284,8 +316,16 @@ class _Aligner:
                 places.append(Place(unit.start, unit.end, pcs))
         return places
 
+    def _holds_anchor(self, i: int, j: int) -> bool:
+        """Whether machine unit i does any of the accesses, barriers or shuffles of PTX unit j, if it has any."""
+        strong = [key for key in self.ptx_features[j] if key[0] in _STRONG]
+        return not strong or any(self.sass_features[i][key] for key in strong)
+
     def _pcs(self, units: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(self.ptx_units[j].start for j in units)
+
+    def _unit_at(self, pc: int) -> int:
+        return bisect_right([unit.start for unit in self.ptx_units], pc) - 1
 
     def _nearest(self, i: int, assigned: dict[int, list[int]]) -> tuple[int, ...]:
         depth = self.sass_units[i].depth
@@ -294,25 +334,33 @@ class _Aligner:
                 return self._pcs((assigned[k][0],))
         return (0,)
 
-    def _ratio(self, i: int, j: int, members: list[int]) -> float:
+    def _ratio(self, i: int, j: int) -> float:
         """How many PTX trips one pass of the machine loop (or straight copy) around unit i covers."""
-        header = self.sass_units[i].header
-        together = [k for k in members if self.sass_units[k].header == header] if header is not None else [i]
-        have: Features = Counter()
-        for k in together:
-            have.update(self.sass_features[k])
-        want = Counter(self.ptx_features[j])
-        for k in together:
-            for merged in self.merged.get(k, ()):
-                want.update(self.ptx_features[merged])
+        header, depth = self.sass_units[i].header, self.ptx_units[j].depth
+        if header is not None and self.sass_units[i].depth >= depth:
+            have = self._loop(self.sass_units, self.sass_features, header)
+            want = self._loop(self.ptx_units, self.ptx_features, self.ptx_units[j].header)
+        else:
+            have, want = self.sass_features[i], Counter(self.ptx_features[j])
+            for merged in self.merged.get(i, ()):
+                if self.ptx_units[merged].depth >= depth:
+                    want.update(self.ptx_features[merged])
         strong = [k for k in want if k[0] in _STRONG and have[k]]
         if strong:
-            ratio = max(have[k] / want[k] for k in strong)
+            # Accesses may be hoisted in from elsewhere: a true copy holds all of its kinds that many times.
+            ratio = min(have[k] / want[k] for k in strong)
         else:
             shared = [k for k in want if have[k]]
             ratio = sum(have[k] for k in shared) / max(1, sum(want[k] for k in shared)) if shared else 1.0
             return float(round(ratio)) if ratio >= 2.5 else 1.0
         return float(round(ratio)) if ratio >= 1.5 else 1.0
+
+    def _loop(self, units: list[flow.Unit], features: list[Features], header: int | None) -> Features:
+        total: Features = Counter()
+        for unit, held in zip(units, features, strict=True):
+            if unit.header == header:
+                total.update(held)
+        return total
 
     def _retried(self, i: int) -> int | None:
         """The shared atomic whose compare-and-swap loop unit i is, by pc."""
@@ -332,17 +380,15 @@ class _Aligner:
         for op in self.ops:
             if op.memory is not None and op.memory.space != "constant":
                 wanted[op.memory.space, _family(op.memory.operation), op.line].append(op)
+        by_kind: dict[tuple[object, object], list[ptx_view.Op]] = defaultdict(list)
         for key, ops in wanted.items():
-            found = [
-                item for item in main if item.memory and (item.memory[0], _family(item.memory[1]), item.line) == key
-            ]
             if key[1] == "atomic":
-                self._atomics(ops, found, forms)
+                self._atomics(ops, [i for i in main if _key(i) == key], forms)
             else:
-                self._widths(key, ops, found, forms)
-        extra = Counter(
-            (item.memory[0], _family(item.memory[1]), item.line) for item in main if item.memory is not None
-        )
+                by_kind[key[0], key[1]] += ops
+        for (space, operation), ops in by_kind.items():
+            self._widths(space, operation, ops, [i for i in main if _key(i)[:2] == (space, operation)], forms)
+        extra = Counter(_key(item) for item in main if item.memory is not None)
         retried = {(op.memory.space, "load", op.line) for op in self.ops if op.pc in self.cas_loops and op.memory}
         for key, count in extra.items():
             if key not in wanted and key[0] != "local" and key not in retried:
@@ -372,10 +418,12 @@ class _Aligner:
                 ):
                     continue
                 seen.add(mark)
+            features = set().union(*(self.ptx_features[self._unit_at(pc)] for pc in place.pcs))
             for index in range(place.start, place.end):
                 kept.append(self.function.instructions[index])
-                if place.group is not None:
-                    self.copies[self.function.instructions[index].offset] = place.ratio
+                item = self.function.instructions[index]
+                if place.group is not None and ("memory", *_key(item)) in features:
+                    self.copies[item.offset] = place.ratio
         return kept
 
     def _atomics(self, ops: list[ptx_view.Op], found: list[SassInstruction], forms: dict[int, AccessForm]) -> None:
@@ -396,47 +444,77 @@ class _Aligner:
                     self.popc.add(op.pc)
 
     def _widths(
-        self, key: Key, ops: list[ptx_view.Op], found: list[SassInstruction], forms: dict[int, AccessForm]
+        self,
+        space: object,
+        operation: object,
+        ops: list[ptx_view.Op],
+        found: list[SassInstruction],
+        forms: dict[int, AccessForm],
     ) -> None:
-        space, operation, line = key
-        if not found:
-            self.mismatches.append(f"line {line}: the PTX has {len(ops)} {space} {operation}s, the machine code none")
-            for op in ops:
-                assert op.memory is not None
-                forms[op.pc] = AccessForm(op.memory.bytes, op.pc)
-            return
-        ratio = max((self.copies.get(item.offset, 1.0) for item in found), default=1.0)
-        widths = Counter(item.width for item in found)
-        left = {width: round(count / ratio) for width, count in widths.items()}
-        runs = _runs(ops)
-        for run in sorted(runs, key=lambda run: -sum(_bytes(op) for op in run)):
+        """Match accesses of one kind: runs of neighbours take the widest machine access that their lines have left."""
+        left: dict[int | None, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+        for item in found:
+            left[item.line][item.width] += 1.0 / self.copies.get(item.offset, 1.0)
+        for run in sorted(self._runs(ops), key=lambda run: -sum(_bytes(op) for op in run)):
             at = 0
             while at < len(run):
-                start = _offset(run[at])
-                taken = [run[at]]
-                for width in sorted((w for w, n in left.items() if n > 0 and w > _bytes(run[at])), reverse=True):
-                    group = [op for op in run[at:] if _offset(op) + _bytes(op) <= start + width]
-                    if sum(_bytes(op) for op in group) == width:
-                        taken = group
-                        left[width] -= 1
-                        break
-                else:
-                    own = _bytes(run[at])
-                    left[own] = left.get(own, 0) - 1
-                total = sum(_bytes(op) for op in taken)
-                for op in taken:
-                    forms[op.pc] = AccessForm(total, taken[0].pc)
-                at += len(taken)
-        wrong = {width: count for width, count in left.items() if count and width <= 16}
-        if wrong and not self._excused(wrong, space, line):
-            have = sum(w * n for w, n in widths.items()) / ratio
-            want = sum(_bytes(op) for op in ops)
+                group, line, width = self._group(run[at:], left)
+                left[line][width] -= 1.0
+                for op in group:
+                    forms[op.pc] = AccessForm(width, group[0].pc)
+                at += len(group)
+        total: dict[int, float] = defaultdict(float)
+        for widths in left.values():
+            for width, count in widths.items():
+                total[width] += count
+        if all(abs(count) < 0.5 for count in total.values()):
+            return  # at most a line was named differently
+        for line, widths in left.items():
+            if all(abs(count) < 0.5 for count in widths.values()) or self._excused(space, line):
+                continue
+            mine = [op for op in ops if op.line == line]
+            theirs = [item for item in found if item.line == line]
+            share = sum(1.0 / self.copies.get(item.offset, 1.0) for item in theirs)
+            have = sum(item.width / self.copies.get(item.offset, 1.0) for item in theirs)
             self.mismatches.append(
-                f"line {line}: the PTX has {len(ops)} {space} {operation}s of {want} bytes a lane, "
-                f"the machine code {sum(widths.values()) / ratio:g} of {have:g}"
+                f"line {line}: the PTX has {len(mine)} {space} {operation}s of {sum(map(_bytes, mine))} bytes a lane, "
+                f"the machine code {share:g} of {have:g}"
             )
 
-    def _excused(self, wrong: dict[int, int], space: object, line: object) -> bool:
+    def _group(
+        self, run: list[ptx_view.Op], left: Mapping[int | None, Mapping[int, float]]
+    ) -> tuple[list[ptx_view.Op], int | None, int]:
+        """The accesses at the start of a run that one machine access performs, its line and its width."""
+        start, own = _offset(run[0]), _bytes(run[0])
+        for width in (16, 8, 4, 2):
+            if width <= own:
+                break
+            group = [op for op in run if _offset(op) + _bytes(op) <= start + width]
+            if sum(_bytes(op) for op in group) != width:
+                continue
+            for line in dict.fromkeys(op.line for op in group):
+                if left[line][width] > 0.5:
+                    return group, line, width
+        return run[:1], run[0].line, own
+
+    def _runs(self, ops: list[ptx_view.Op]) -> list[list[ptx_view.Op]]:
+        """Accesses of one unit off one base register whose bytes follow on each other, in address order."""
+        starts = [unit.start for unit in self.ptx_units]
+        groups: dict[tuple[int, int | None], list[ptx_view.Op]] = defaultdict(list)
+        for op in ops:
+            groups[bisect_right(starts, op.pc), op.memory.base if op.memory else None].append(op)
+        runs: list[list[ptx_view.Op]] = []
+        for members in groups.values():
+            members = sorted(members, key=_offset)
+            runs.append([members[0]])
+            for op in members[1:]:
+                if _offset(op) == _offset(runs[-1][-1]) + _bytes(runs[-1][-1]):
+                    runs[-1].append(op)
+                else:
+                    runs.append([op])
+        return runs
+
+    def _excused(self, space: object, line: object) -> bool:
         """A compare-and-swap loop re-reads what it adds to."""
         return space == "shared" and any(op.line == line and _shared_atomic(op) for op in self.ops)
 
@@ -462,31 +540,18 @@ def _family(operation: str) -> str:
     return "atomic" if operation in ("atomic", "reduction") else operation
 
 
+def _key(item: SassInstruction) -> Key:
+    if item.memory is None:
+        return ("", "", None)
+    return (item.memory[0], _family(item.memory[1]), item.line)
+
+
 def _bytes(op: ptx_view.Op) -> int:
     return op.memory.bytes if op.memory else 0
 
 
 def _offset(op: ptx_view.Op) -> int:
     return op.memory.offset if op.memory else 0
-
-
-def _runs(ops: list[ptx_view.Op]) -> list[list[ptx_view.Op]]:
-    """Accesses off one base register whose bytes follow on each other, in address order."""
-    bases: dict[int | None, list[ptx_view.Op]] = defaultdict(list)
-    for op in ops:
-        bases[op.memory.base if op.memory else None].append(op)
-    runs: list[list[ptx_view.Op]] = []
-    for members in bases.values():
-        members = sorted(members, key=_offset)
-        run = [members[0]]
-        for op in members[1:]:
-            if _offset(op) == _offset(run[-1]) + _bytes(run[-1]):
-                run.append(op)
-            else:
-                runs.append(run)
-                run = [op]
-        runs.append(run)
-    return runs
 
 
 def _containment(small: Features, large: Features) -> float:

@@ -43,14 +43,14 @@ class _Path:
 
 def phases(
     ops: Sequence[Op],
-    leaders: frozenset[int],
+    leaders: Mapping[int, int],
     forms: Mapping[int, AccessForm],
     trace: npt.NDArray[np.int32],
     nominal: Mapping[LatencyClass, float],
 ) -> list[PhaseLatency]:
     """The latency of each phase of the trace, split where a barrier ends it; equal phases are walked once.
 
-    leaders: pcs where a unit starts. nominal: latencies in clocks that choose the critical path.
+    leaders: pcs where a unit starts, and how many passes of it the assembler unrolled into one. nominal: latencies in clocks that choose the critical path.
     """
     barriers = frozenset(op.pc for op in ops if op.kind == "barrier")
     cuts = [i + 1 for i, pc in enumerate(trace) if int(pc) in barriers]
@@ -68,7 +68,7 @@ def phases(
 
 def _walk(
     ops: Sequence[Op],
-    leaders: frozenset[int],
+    leaders: Mapping[int, int],
     forms: Mapping[int, AccessForm],
     part: npt.NDArray[np.int32],
     nominal: Mapping[LatencyClass, float],
@@ -78,9 +78,14 @@ def _walk(
     last = start
     slots = 0
     unit_start = start
+    window, taken = -1, 0
     for pc in part.tolist():
         op = ops[pc]
-        if pc in leaders:
+        passes = leaders.get(pc)
+        if passes is not None and window == pc and taken < passes:
+            taken += 1
+        elif passes is not None:
+            window, taken = pc, 1
             floor = unit_start.time + slots
             unit_start = last if last.time >= floor else _issue(unit_start, slots)
             slots = 0
