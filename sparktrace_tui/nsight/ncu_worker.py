@@ -97,7 +97,7 @@ def _pcs(found: dict[str, Any]) -> set[int]:
 
 def _value(metric: Any, *at: int) -> Value:
     value = metric.value(*at)
-    return value if isinstance(value, int | float | str) else None
+    return value if isinstance(value, int | float | str) and value != "" else None
 
 
 def _metric(name: str, metric: Any, pcs: set[int], by_pc: dict[int, dict[str, Value]]) -> Metric:

@@ -1,6 +1,7 @@
 """Where a report contradicts itself on bank conflicts: what a rule claims against what other counters say."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sparktrace_tui.domain.report.report import Report, Rule
@@ -34,12 +35,15 @@ def disagreements(report: Report) -> tuple[Disagreement, ...]:
     again. The rule's N-way is wavefronts over requests, which wide accesses raise without any conflict.
     """
     found: list[Disagreement] = []
+    claims: dict[str, int] = {}
     for rule in report.rules:
         match = _CLAIM.search(rule.text)
         kind = _KIND.search(rule.text)
         if match and kind:
-            found.extend(_checked(report, rule, "ld" if "load" in kind.group() else "st", int(match[2]), match[1]))
-    return tuple(found)
+            op = "ld" if "load" in kind.group() else "st"
+            claims[op] = int(match[2])
+            found.extend(_checked(report, rule, op, claims[op], match[1]))
+    return (*found, *_measures(report, claims))
 
 
 def _number(report: Report, name: str) -> float | None:
@@ -77,15 +81,18 @@ def _checked(report: Report, rule: Rule, op: str, claim: int, way: str) -> list[
                     "wide accesses take several wavefronts each without any conflict.",
                 )
             )
-    excessive = _number(report, EXCESSIVE)
-    if op == "ld" and excessive and abs(claim - excessive) > _NOISE * claim:
-        found.append(
-            Disagreement(
-                rule.id,
-                claim,
-                excessive,
-                f"The rule claims {claim:,} bank conflicts for shared {word}; {excessive:,.0f} wavefronts are called "
-                "excessive: they compare with an ideal access pattern, the conflicts with none.",
-            )
-        )
     return found
+
+
+def _measures(report: Report, claims: Mapping[str, int]) -> list[Disagreement]:
+    """Whether the excessive wavefronts of all shared accesses are as many as their conflicts."""
+    excessive = _number(report, EXCESSIVE)
+    counted = [_number(report, HARDWARE.format(op)) for op in ("ld", "st")]
+    total = sum(value for value in counted if value is not None) or float(sum(claims.values()))
+    if not claims or not excessive or abs(total - excessive) <= _NOISE * total:
+        return []
+    text = (
+        f"{total:,.0f} bank conflicts are counted for shared loads and stores; {excessive:,.0f} wavefronts are called "
+        "excessive: they compare with an ideal access pattern, conflicts are what the hardware serialised."
+    )
+    return [Disagreement("UncoalescedSharedAccess", total, excessive, text)]
