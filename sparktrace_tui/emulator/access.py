@@ -106,13 +106,13 @@ def same_address_depth(addresses: Ints, active: Bools) -> Ints:
     """By warp, the largest number of active lanes that hit one address."""
     top = np.iinfo(np.int64).max
     lone = np.sort(np.where(active, addresses, top), axis=1)
-    depth = np.zeros(lone.shape[0], np.int64)
-    run = np.ones(lone.shape[0], np.int64)
-    depth = np.maximum(depth, lone[:, 0] != top)
-    for lane in range(1, lone.shape[1]):
-        run = np.where(lone[:, lane] == lone[:, lane - 1], run + 1, 1)
-        depth = np.maximum(depth, np.where(lone[:, lane] != top, run, 0))
-    return depth
+    fresh = np.ones(lone.shape, bool)
+    np.not_equal(lone[:, 1:], lone[:, :-1], out=fresh[:, 1:])
+    starts = np.flatnonzero(fresh)
+    lengths = np.diff(np.append(starts, lone.size))
+    lengths[lone.reshape(-1)[starts] == top] = 0
+    firsts = np.flatnonzero(starts % lone.shape[1] == 0)
+    return np.maximum.reduceat(lengths, firsts).astype(np.int64)
 
 
 def local_sectors(offsets: Ints, active: Bools, width: int) -> tuple[Ints, Ints]:

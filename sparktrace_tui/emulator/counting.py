@@ -11,8 +11,11 @@ from sparktrace_tui.emulator.counters import AccessForm, Operation, Space
 from sparktrace_tui.emulator.lanes import Bits, Sum, Value, full
 from sparktrace_tui.emulator.masks import Batch, Mask
 
-_TRACE_LIMIT = 200_000
+_TRACE_LIMIT = 50_000
 _CACHE_LIMIT = 4096
+_WHOLE_TRIPS = 256
+_BURST_TRIPS = 32
+_BURSTS = 16
 
 
 class Hierarchy(Protocol):
@@ -42,6 +45,17 @@ class Cost:
         self.totals = (int(requests.sum()), int(amount.sum()), int(base.sum())) if requests.shape[0] == 1 else None
 
 
+class _Repeated:
+    """The last access of an instruction where it repeats: equal addresses but for a shift, counted when it ends."""
+
+    __slots__ = ("cost", "mask", "pending", "residue", "rows", "thread", "trace")
+
+    def __init__(self, thread: Bits, mask: Mask, residue: int, cost: Cost, rows: Bits | None, trace: int) -> None:
+        self.thread, self.mask, self.residue = thread, mask, residue
+        self.cost, self.rows, self.trace = cost, rows, trace
+        self.pending = 0
+
+
 class PhaseLedger:
     """One phase's sums over the weighted blocks: warp executions by segment, wavefronts and sectors by pc."""
 
@@ -69,10 +83,16 @@ class Ledger:
         self.trace_costs: list[tuple[int, int, int]] = []
         self.trace_skipped = 0
         self.trace_length = 0
+        self._widths: dict[int, int] = {}
+        self._touching = 1.0
+        self._runs: dict[int, int] = {}
+        self._repeated: dict[int, _Repeated] = {}
         self._cache: dict[tuple[object, ...], tuple[object, Cost]] = {}
 
     def start_batch(self) -> None:
+        self.settle()
         self.phase = 0
+        self._runs.clear()
         if len(self._cache) > _CACHE_LIMIT:
             self._cache.clear()
 
@@ -94,12 +114,30 @@ class Ledger:
             for number in np.unique(self.phase):
                 counts = self._phase(int(number)).executions
                 counts[segment] = counts.get(segment, 0.0) + float(each[self.phase == number].sum())
+        if self.hierarchy is not None:
+            self._thin(segment)
         if self.trace_at is not None and self._traced(mask):
             if self.trace_length < _TRACE_LIMIT:
                 self.trace_segments.append(segment)
                 self.trace_length += length
             else:
                 self.trace_skipped += length
+
+    def _thin(self, segment: int) -> None:
+        """Of a long loop the caches are told all trips at first, then bursts that stand for the trips between."""
+        runs = self._runs.get(segment, 0)
+        self._runs[segment] = runs + 1
+        if runs < _WHOLE_TRIPS:
+            self._touching = 1.0
+        else:
+            self._touching = float(_BURSTS) if (runs - _WHOLE_TRIPS) // _BURST_TRIPS % _BURSTS == 0 else 0.0
+
+    def settle(self) -> None:
+        """Adds what repeated accesses have pending; before the phase or the batch changes, and at the end."""
+        for pc, kept in self._repeated.items():
+            if kept.pending:
+                self._add(pc, self.kinds[pc][0], kept.cost, kept.rows, kept.mask, kept.pending)
+        self._repeated.clear()
 
     def _traced(self, mask: Mask) -> bool:
         if mask.lanes is None:
@@ -119,6 +157,21 @@ class Ledger:
         aggregated: bool = False,
     ) -> None:  # fmt: skip
         """One execution of a memory instruction: `width` bytes a lane at `address + offset`."""
+        kept = self._repeated.get(pc)
+        if kept is not None:
+            if address.__class__ is Sum and kept.thread is address.thread and kept.mask is mask:  # type: ignore[union-attr]
+                residue = address.residue()  # type: ignore[union-attr]
+                if residue >= 0 and not (residue + offset - kept.residue) & (3 if space == "shared" else 31):
+                    kept.pending += 1
+                    if self.hierarchy is not None and kept.cost.sectors is not None and self.touches:
+                        start = address.block.astype(np.int64).reshape(-1) + offset  # type: ignore[union-attr]
+                        self._touch(pc, operation, kept.cost, start >> 5, mask.batch, kept.rows)
+                    if kept.trace >= 0 and self.trace_length <= _TRACE_LIMIT:
+                        self.trace_costs.append((len(self.trace_segments), pc, kept.trace))
+                    return
+            del self._repeated[pc]
+            if kept.pending:
+                self._add(pc, space, kept.cost, kept.rows, kept.mask, kept.pending)
         form = self.forms.get(pc)
         if form is not None:
             if form.leader != pc:
@@ -130,21 +183,42 @@ class Ledger:
                 ("requests", "wavefronts", "conflicts", "sectors", "ideal_sectors", "bytes", "serialised"), 0.0
             )
             self.kinds[pc] = (space, operation)
-        batch = mask.batch
-        row["bytes"] += mask.threads * width
+        self._widths[pc] = width
         match space:
             case "shared":
                 cost, rows = self._shared_cost(address, offset, width, mask)
-                names = ("wavefronts", "conflicts")
             case "global":
                 cost, rows = self._global_cost(pc, operation, address, offset, width, mask)
-                names = ("sectors", "ideal_sectors")
             case "local":
                 cost, rows = self._local_cost(address, offset, width, mask)
-                names = ("sectors", "ideal_sectors")
             case _:
                 row["requests"] += mask.warps
+                row["bytes"] += mask.threads * width
                 return
+        self._add(pc, space, cost, rows, mask, 1)
+        atomic = operation in ("atomic", "reduction")
+        if atomic:
+            row["serialised"] += self._serialised(address, offset, mask, aggregated)
+        trace = -1
+        if self.trace_at is not None and self._traced(mask) and self.trace_length <= _TRACE_LIMIT:
+            block, warp = self.trace_at
+            amounts = cost.amount
+            trace = int(amounts[block if amounts.shape[0] > 1 else 0, warp])
+            self.trace_costs.append((len(self.trace_segments), pc, trace))
+        if address.__class__ is Sum and not atomic and space != "local" and cost.totals is not None:
+            residue = address.residue()  # type: ignore[union-attr]
+            if residue >= 0:
+                thread = address.thread  # type: ignore[union-attr]
+                self._repeated[pc] = _Repeated(thread, mask, (residue + offset) & 31, cost, rows, trace)
+
+    @property
+    def touches(self) -> float:
+        """How often an access counts for the caches; 0 where it is not to be told."""
+        return self.repeat * self._touching
+
+    def _add(self, pc: int, space: Space, cost: Cost, rows: Bits | None, mask: Mask, times: int) -> None:
+        row = self.accesses[pc]
+        batch = mask.batch
         if rows is not None:
             each = rows * batch.weights
             weight = float(each.sum())
@@ -157,18 +231,15 @@ class Ledger:
                 float(part.reshape(batch.count, -1).sum(axis=1) @ each)
                 for part in (cost.requests, cost.amount, cost.base)
             )
-        row["requests"] += requests
-        row[names[0]] += amount
-        row[names[1]] += amount - base if space == "shared" else base
-        self._phase_access(pc, space, cost, each, amount)
-        if operation in ("atomic", "reduction"):
-            row["serialised"] += self._serialised(address, offset, mask, aggregated)
-        if self.trace_at is not None and self._traced(mask) and self.trace_length <= _TRACE_LIMIT:
-            block, warp = self.trace_at
-            amounts = cost.amount
-            self.trace_costs.append(
-                (len(self.trace_segments), pc, int(amounts[block if amounts.shape[0] > 1 else 0, warp]))
-            )
+        row["requests"] += requests * times
+        row["bytes"] += mask.threads * self._widths[pc] * times
+        if space == "shared":
+            row["wavefronts"] += amount * times
+            row["conflicts"] += (amount - base) * times
+        else:
+            row["sectors"] += amount * times
+            row["ideal_sectors"] += base * times
+        self._phase_access(pc, space, cost, each * times, amount * times)
 
     def _phase_access(self, pc: int, space: Space, cost: Cost, each: Bits, amount: float) -> None:
         if isinstance(self.phase, int):
@@ -258,7 +329,7 @@ class Ledger:
         first = int(residues[0])
         if start.size == 1 or bool((residues == first).all()):
             cost = self._pattern(thread, lanes, key, mask, first, width)
-            if self.hierarchy is not None and self.repeat:
+            if self.hierarchy is not None and self.touches:
                 self._touch(pc, operation, cost, start >> 5, batch, rows)
             return cost, rows
         amount = np.zeros((batch.count, batch.warps), np.int64)
@@ -267,7 +338,7 @@ class Ledger:
             chosen = residues == residue
             cost = self._pattern(thread, lanes, key, mask, int(residue), width)
             amount[chosen], requests[chosen], base[chosen] = cost.amount, cost.requests, cost.base
-            if self.hierarchy is not None and self.repeat:
+            if self.hierarchy is not None and self.touches:
                 kept = chosen if rows is None else chosen & (rows > 0)
                 self._touch(pc, operation, cost, start >> 5, batch, kept.astype(np.float64))
         return Cost(requests, amount, base), rows
@@ -290,11 +361,11 @@ class Ledger:
         sectors = (starts[:, None] + pattern[None, :]).reshape(-1)
         self.hierarchy.touch(
             pc, operation == "store", operation in ("atomic", "reduction"), sectors,
-            np.repeat(sms, pattern.size), self.repeat,
+            np.repeat(sms, pattern.size), self.touches,
         )  # fmt: skip
 
     def _touch_rows(self, pc: int, operation: Operation, cost: Cost, batch: Batch, rows: Bits | None = None) -> None:
-        if self.hierarchy is None or not self.repeat:
+        if self.hierarchy is None or not self.touches:
             return
         assert cost.sectors is not None
         sectors, sms = cost.sectors, np.repeat(batch.sms, cost.amount.sum(axis=1))
@@ -302,7 +373,7 @@ class Ledger:
             keep = np.repeat(rows > 0, cost.amount.sum(axis=1))
             sectors, sms = sectors[keep], sms[keep]
         self.hierarchy.touch(
-            pc, operation == "store", operation in ("atomic", "reduction"), sectors, sms, self.repeat
+            pc, operation == "store", operation in ("atomic", "reduction"), sectors, sms, self.touches
         )  # fmt: skip
 
     def _serialised(self, address: Value, offset: int, mask: Mask, aggregated: bool) -> float:

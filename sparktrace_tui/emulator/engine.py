@@ -412,6 +412,7 @@ class Engine:
             self.checks.barrier(mask)
         if self.ledger is None:
             return
+        self.ledger.settle()
         phase = self.ledger.phase
         if blocks is None or bool(blocks.all()):
             self.ledger.phase = phase + 1

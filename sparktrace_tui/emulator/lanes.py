@@ -5,25 +5,38 @@ or (B, T), or a `Sum`, which stands for `block part + thread part` without being
 always such sums, so that a pattern over the threads is worked out once and serves every block and loop trip.
 """
 
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
-Bits = npt.NDArray[np.generic]
-UNSIGNED = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
-SIGNED = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
+Bits = npt.NDArray[Any]
+UNSIGNED: dict[int, np.dtype[Any]] = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
+SIGNED: dict[int, np.dtype[Any]] = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
 
 
 class Sum:
     """`block + thread`, modulo the width: block of shape (1, 1) or (B, 1), thread of shape (1, T)."""
 
-    __slots__ = ("_full", "block", "dtype", "thread")
+    __slots__ = ("_full", "_residue", "block", "dtype", "thread")
 
     def __init__(self, block: Bits, thread: Bits) -> None:
         self.block, self.thread = block, thread
         self.dtype = block.dtype
         self._full: Bits | None = None
+        self._residue = -2
+
+    def residue(self) -> int:
+        """The block part modulo 32 where all blocks have the same, else -1."""
+        if self._residue == -2:
+            block = self.block
+            if block.size == 1:
+                self._residue = int(block[0, 0]) & 31
+            else:
+                low = block & block.dtype.type(31)
+                first = low[0, 0]
+                self._residue = int(first) if bool((low == first).all()) else -1
+        return self._residue
 
     def full(self) -> Bits:
         if self._full is None:

@@ -119,6 +119,7 @@ def _count(
             engine.run(Batch(blocks, weights, threads, turn))
     except Stopped as stopped:
         return RunResult(None, (stopped.fault,))
+    ledger.settle()
     return RunResult(_result(kernel, launch, engine, ledger, selection))
 
 
