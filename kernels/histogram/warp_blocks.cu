@@ -1,6 +1,6 @@
 #define BINS 256
 #define BLOCK 32
-#define EACH 64
+#define EACH 2
 
 extern "C" __global__ void histogram(const int *__restrict__ data, unsigned *bins, int n)
 {

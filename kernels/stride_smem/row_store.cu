@@ -1,5 +1,5 @@
 #define TILE 32
-#define TRIPS 16
+#define TRIPS 24
 
 extern "C" __global__ void staged_copy(const float *__restrict__ src, float *__restrict__ dst,
                                        int width, int height)
