@@ -5,152 +5,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from sparktrace_tui.domain.errors import BadInput
+from sparktrace_tui.emulator.ptx_text import aligned, at_line, extent, read_literal, read_params, split
+from sparktrace_tui.emulator.ptx_types import (
+    TYPE_BYTES,
+    Address,
+    Imm,
+    Instruction,
+    Kernel,
+    Label,
+    Module,
+    Operand,
+    Pair,
+    Param,
+    Reg,
+    Special,
+    Symbol,
+    Variable,
+    Vector,
+)
 
-TYPE_BYTES = {
-    "b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2,
-    "b32": 4, "u32": 4, "s32": 4, "f32": 4, "f16x2": 4, "bf16x2": 4, "pred": 1,
-    "b64": 8, "u64": 8, "s64": 8, "f64": 8, "b128": 16,
-}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Reg:
-    """A register: its slot in the kernel's register file, and its width in bytes (0 for a predicate)."""
-
-    slot: int
-    width: int
-    name: str = ""
-
-
-@dataclass(frozen=True)
-class Imm:
-    """A literal. Integers as written, floats as their bits with `float_bits` 32 or 64."""
-
-    value: int
-    float_bits: int = 0
-
-
-@dataclass(frozen=True)
-class Address:
-    """`[base + offset]`; a variable's own address is already in the offset, `space` the variable's."""
-
-    base: Reg | None
-    offset: int
-    space: str | None = None
-
-
-@dataclass(frozen=True)
-class Symbol:
-    """The address of a variable, in its own space."""
-
-    space: str
-    offset: int
-    name: str
-
-
-@dataclass(frozen=True)
-class Special:
-    """A read-only register such as `%tid.x`."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Vector:
-    """`{a, b, ...}`; None stands for `_`."""
-
-    items: tuple["Operand | None", ...]
-
-
-@dataclass(frozen=True)
-class Pair:
-    """`d|p`, a destination with a predicate beside it."""
-
-    first: "Operand | None"
-    second: "Operand | None"
-
-
-@dataclass(frozen=True)
-class Label:
-    """A branch target, by name and pc."""
-
-    name: str
-    pc: int = -1
-
-
-Operand = Reg | Imm | Address | Symbol | Special | Vector | Pair | Label
-
-
-@dataclass(frozen=True)
-class Instruction:
-    """One PTX instruction. `parts` are the dotted words; `line` is 1-based in the compiled file, None where unknown."""
-
-    pc: int
-    parts: tuple[str, ...]
-    operands: tuple[Operand, ...]
-    guard: Reg | None
-    guard_negated: bool
-    line: int | None
-    text: str
-    table: tuple[int, ...] = ()
-
-    @property
-    def name(self) -> str:
-        return self.parts[0]
-
-
-@dataclass(frozen=True)
-class Param:
-    """A kernel parameter in the parameter block: bytes at an offset; `type` as declared."""
-
-    name: str
-    type: str
-    offset: int
-    size: int
-
-
-@dataclass(frozen=True)
-class Variable:
-    """A module or kernel variable in shared, global, constant or local space, at `offset` of that space."""
-
-    name: str
-    space: str
-    offset: int
-    size: int
-    align: int
-    data: bytes = b""
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """A kernel ready to run. `labels` maps names to pcs; shared memory is the static part, then the dynamic one."""
-
-    name: str
-    params: tuple[Param, ...]
-    instructions: tuple[Instruction, ...]
-    registers: tuple[Reg, ...]
-    variables: Mapping[str, Variable]
-    static_shared_bytes: int
-    dynamic_shared_offset: int
-    local_bytes: int
-    constants: bytes
-    globals: bytes
-
-    @property
-    def param_bytes(self) -> int:
-        return max((p.offset + p.size for p in self.params), default=0)
-
-    @property
-    def lines(self) -> tuple[int | None, ...]:
-        return tuple(i.line for i in self.instructions)
-
-
-@dataclass(frozen=True)
-class Module:
-    """All kernels of one PTX text."""
-
-    kernels: Mapping[str, Kernel]
-    target: str
+__all__ = [
+    "TYPE_BYTES", "Address", "Imm", "Instruction", "Kernel", "Label", "Module", "Operand", "Pair", "Param", "Reg",
+    "Special", "Symbol", "Variable", "Vector", "parse",
+]  # fmt: skip
 
 
 @dataclass
@@ -209,10 +86,6 @@ _VARIABLE = re.compile(
     r"(?:\.align\s+(?P<align>\d+)\s+)?\.(?P<type>\w+)\s+(?P<name>[\w$%]+)(?P<dims>(?:\[\d*\])*)\s*"
     r"(?:=\s*(?P<data>.+))?$",
     re.DOTALL,
-)
-_PARAM = re.compile(
-    r"\.param\s+(?:\.align\s+(?P<align>\d+)\s+)?\.(?P<type>\w+)(?:\s+\.ptr(?:\s+\.(?:global|shared|const|local))?(?:\s+\.align\s+\d+)?)?\s+"
-    r"(?P<name>[\w$%]+)(?:\[(?P<count>\d+)\])?"
 )
 _FUNCTION = re.compile(r"(?:\.(?:visible|weak|extern)\s+)*\.(entry|func)\b")
 _LOC = re.compile(
@@ -273,12 +146,12 @@ class _Parser:
                 end = match.start()
                 break
         entry = ".entry" in head
-        match = re.search(r"\.(?:entry|func)\s*(?:\((?P<ret>[^)]*)\))?\s*(?P<name>[\w$]+)\s*(?:\((?P<args>.*)\))?",
+        named = re.search(r"\.(?:entry|func)\s*(?:\((?P<ret>[^)]*)\))?\s*(?P<name>[\w$]+)\s*(?:\((?P<args>.*)\))?",
                           head, re.DOTALL)  # fmt: skip
-        if match is None:
+        if named is None:
             raise BadInput(f"cannot read the PTX function head {head.strip()[:80]!r}")
-        self.functions[match["name"]] = _Function(
-            match["name"], entry, _params(match["args"] or ""), _params(match["ret"] or ""),
+        self.functions[named["name"]] = _Function(
+            named["name"], entry, read_params(named["args"] or ""), read_params(named["ret"] or ""),
             self.text[brace + 1 : end], brace,
         )  # fmt: skip
         return end + 1
@@ -290,14 +163,14 @@ class _Parser:
         if match is None:
             raise BadInput(f"PTX not covered at module level: {text[:80]!r}")
         name, space = match["name"], match["space"]
-        size, align, data = _extent(match)
+        size, align, data = extent(match)
         if space == "shared":
             if ".extern" in text or size == 0:
                 self.dynamic.append((name, align))
             else:
                 self.shared.append((name, size, align))
             return
-        offset = _aligned(self.ends[space], align)
+        offset = aligned(self.ends[space], align)
         self.ends[space] = offset + size
         self.variables[name] = Variable(name, space, offset, size, align, data)
 
@@ -317,14 +190,14 @@ class _Parser:
         offset = 0
         params = []
         for name, type_name, size, align in function.params:
-            offset = _aligned(offset, align)
+            offset = aligned(offset, align)
             params.append(Param(name, type_name, offset, size))
             build.variables[name] = Variable(name, "param", offset, size, align)
             offset += size
         _Body(build, function, {}, "", ()).read()
-        start = _aligned(build.ends["shared"], 16)
-        for name, align in self.dynamic:
-            start = _aligned(start, align)
+        start = aligned(build.ends["shared"], 16)
+        for _, align in self.dynamic:
+            start = aligned(start, align)
         for name, align in self.dynamic:
             build.variables[name] = Variable(name, "shared", start, 0, align)
         instructions = tuple(_resolve(build, pc, raw) for pc, raw in enumerate(build.raw))
@@ -362,7 +235,8 @@ class _Body:
         skip = re.compile(r"\s*")
         label = re.compile(r"([\w$.%]+):(?!:)")
         while True:
-            at = skip.match(body, at).end()  # type: ignore[union-attr]
+            blank = skip.match(body, at)
+            at = blank.end() if blank else at
             if at >= len(body):
                 break
             if body[at] == "{":
@@ -394,17 +268,17 @@ class _Body:
         elif text.startswith(".reg"):
             self._registers(text)
         elif text.startswith(".param"):
-            for name, _, _, _ in _params(text):
+            for name, _, _, _ in read_params(text):
                 self.names[name] = f"{name}@{self.build.calls}{self.suffix}"
         elif text.startswith((".pragma", ".callprototype")):
             return
         elif text.startswith("."):
             match = _VARIABLE.match(text)
             if match is None:
-                raise BadInput(f"PTX not covered: {text[:80]!r}{_at(self.line)}")
-            size, align, data = _extent(match)
+                raise BadInput(f"PTX not covered: {text[:80]!r}{at_line(self.line)}")
+            size, align, _ = extent(match)
             if match["space"] not in ("shared", "local"):
-                raise BadInput(f"PTX not covered: {text[:80]!r}{_at(self.line)}")
+                raise BadInput(f"PTX not covered: {text[:80]!r}{at_line(self.line)}")
             space = match["space"]
             unique = match["name"] if space == "shared" else match["name"] + self.suffix
             if unique not in self.build.variables:
@@ -440,7 +314,7 @@ class _Body:
 
     def _declare(self, type_name: str, name: str) -> None:
         if type_name not in TYPE_BYTES:
-            raise BadInput(f"PTX register type not covered: .{type_name}{_at(self.line)}")
+            raise BadInput(f"PTX register type not covered: .{type_name}{at_line(self.line)}")
         self.scopes[-1][name] = self.build.register(type_name, name)
 
     def _flat(self) -> dict[str, Reg]:
@@ -461,7 +335,7 @@ class _Body:
         if "|" not in opcode and "%" in opcode:
             cut = opcode.index("%")
             opcode, tail = opcode[:cut], opcode[cut:] + " " + tail
-        operands = _split(tail)
+        operands = split(tail)
         if opcode.startswith("call"):
             self._call(text, operands, guard)
             return
@@ -480,13 +354,15 @@ class _Body:
 
     def _call(self, text: str, operands: list[str], guard: tuple[str, bool] | None) -> None:
         if guard is not None:
-            raise BadInput(f"PTX not covered: {text[:80]!r} (a call under a predicate){_at(self.line)}")
-        returns = _split(operands.pop(0)[1:-1]) if operands and operands[0].startswith("(") else []
+            raise BadInput(f"PTX not covered: {text[:80]!r} (a call under a predicate){at_line(self.line)}")
+        returns = split(operands.pop(0)[1:-1]) if operands and operands[0].startswith("(") else []
         target = operands.pop(0) if operands else ""
-        args = _split(operands.pop(0)[1:-1]) if operands and operands[0].startswith("(") else []
+        args = split(operands.pop(0)[1:-1]) if operands and operands[0].startswith("(") else []
         callee = self.build.module.functions.get(target)
         if callee is None:
-            raise BadInput(f"PTX not covered: {text[:100]!r} (the called function is not in the PTX){_at(self.line)}")
+            raise BadInput(
+                f"PTX not covered: {text[:100]!r} (the called function is not in the PTX){at_line(self.line)}"
+            )
         names = {}
         for formal, actual in zip([p[0] for p in callee.returns], returns, strict=True):
             names[formal] = self.names.get(actual, actual)
@@ -506,7 +382,7 @@ def _resolve(build: _Build, pc: int, raw: _Raw) -> Instruction:
     if raw.guard:
         guard = raw.registers.get(raw.guard[0])
         if guard is None:
-            raise BadInput(f"PTX uses an unknown register in {raw.text!r}{_at(raw.line)}")
+            raise BadInput(f"PTX uses an unknown register in {raw.text!r}{at_line(raw.line)}")
     table: tuple[int, ...] = ()
     texts = raw.operands
     if parts[:2] == ("brx", "idx"):
@@ -542,7 +418,7 @@ def _parameter(build: _Build, made: Instruction, raw: _Raw) -> Instruction:
             build.params[key] = Reg(len(build.registers), step, f"{name}+{key[1]}")
             build.registers.append(build.params[key])
         if build.params[key].width != step:
-            raise BadInput(f"PTX not covered: {raw.text!r} (a parameter read in another width){_at(raw.line)}")
+            raise BadInput(f"PTX not covered: {raw.text!r} (a parameter read in another width){at_line(raw.line)}")
         regs.append(build.params[key])
     target: Operand = Vector(tuple(regs)) if isinstance(other, Vector) else regs[0]
     operands = (other, target) if made.name == "ld" else (target, other)
@@ -554,7 +430,7 @@ def _operand(build: _Build, raw: _Raw, text: str) -> Operand | None:
     if text == "_":
         return None
     if text.startswith("{"):
-        return Vector(tuple(_operand(build, raw, item) for item in _split(text[1:-1])))
+        return Vector(tuple(_operand(build, raw, item) for item in split(text[1:-1])))
     if text.startswith("["):
         return _address(build, raw, text[1:-1].strip())
     if "|" in text:
@@ -562,7 +438,7 @@ def _operand(build: _Build, raw: _Raw, text: str) -> Operand | None:
         return Pair(_operand(build, raw, first), _operand(build, raw, second))
     if text in raw.registers:
         return raw.registers[text]
-    if (literal := _literal(text)) is not None:
+    if (literal := read_literal(text)) is not None:
         return literal
     if text.startswith("%"):
         return Special(text)
@@ -575,88 +451,26 @@ def _operand(build: _Build, raw: _Raw, text: str) -> Operand | None:
     if match and (variable := build.variables.get(raw.names.get(match[1], match[1]))):
         return Symbol(variable.space, variable.offset + int(match[2]), match[1])
     if text.startswith("!") and text[1:] in raw.registers:
-        raise BadInput(f"PTX not covered: {raw.text!r}{_at(raw.line)}")
-    raise BadInput(f"PTX not covered: {raw.text!r} (operand {text!r}){_at(raw.line)}")
+        raise BadInput(f"PTX not covered: {raw.text!r}{at_line(raw.line)}")
+    raise BadInput(f"PTX not covered: {raw.text!r} (operand {text!r}){at_line(raw.line)}")
 
 
 def _address(build: _Build, raw: _Raw, text: str) -> Address:
     base, _, offset = text.partition("+")
-    base, number = base.strip(), int(offset.strip() or 0, 0) if offset.strip() else 0
+    base, number = base.strip(), int(offset.strip(), 0) if offset.strip() else 0
     if base in raw.registers:
         return Address(raw.registers[base], number)
-    if (literal := _literal(base)) is not None:
+    if (literal := read_literal(base)) is not None:
         return Address(None, literal.value + number)
     name = raw.names.get(base, base)
     if variable := build.variables.get(name):
         return Address(None, variable.offset + number, variable.space)
     if "@" in name:
         return Address(None, number, "param")
-    raise BadInput(f"PTX not covered: {raw.text!r} (address {text!r}){_at(raw.line)}")
-
-
-def _literal(text: str) -> Imm | None:
-    if match := re.fullmatch(r"0[fF]([0-9A-Fa-f]{8})", text):
-        return Imm(int(match[1], 16), 32)
-    if match := re.fullmatch(r"0[dD]([0-9A-Fa-f]{16})", text):
-        return Imm(int(match[1], 16), 64)
-    if re.fullmatch(r"-?(0[xX][0-9A-Fa-f]+|\d+)U?", text):
-        digits = text.rstrip("U")
-        body = digits.lstrip("-")
-        octal = len(body) > 1 and body[0] == "0" and body[1] not in "xX"
-        return Imm(int(digits, 8) if octal else int(digits, 0))
-    return None
-
-
-def _split(text: str) -> list[str]:
-    """The operands of an instruction: commas count at the outermost level only."""
-    pieces, depth, last = [], 0, 0
-    for at, letter in enumerate(text):
-        if letter in "([{":
-            depth += 1
-        elif letter in ")]}":
-            depth -= 1
-        elif letter == "," and depth == 0:
-            pieces.append(text[last:at].strip())
-            last = at + 1
-    pieces.append(text[last:].strip())
-    return [piece for piece in pieces if piece]
-
-
-def _params(text: str) -> list[tuple[str, str, int, int]]:
-    found = []
-    for match in _PARAM.finditer(text):
-        unit = TYPE_BYTES[match["type"]]
-        size = unit * int(match["count"]) if match["count"] else unit
-        found.append((match["name"], match["type"], size, int(match["align"] or unit)))
-    return found
-
-
-def _extent(match: re.Match[str]) -> tuple[int, int, bytes]:
-    if match["type"] not in TYPE_BYTES:
-        raise BadInput(f"PTX variable type not covered: .{match['type']} {match['name']}")
-    unit = TYPE_BYTES[match["type"]]
-    count = 1
-    for extent in re.findall(r"\[(\d*)\]", match["dims"]):
-        count *= int(extent or 0)
-    data = b""
-    if match["data"]:
-        for item in re.findall(r"[^\s,{}]+", match["data"]):
-            literal = _literal(item)
-            if literal is None:
-                raise BadInput(f"PTX initialiser not covered: {match['name']} = {item}")
-            data += (literal.value & ((1 << 8 * unit) - 1)).to_bytes(unit, "little")
-    return count * unit, int(match["align"] or unit), data
+    raise BadInput(f"PTX not covered: {raw.text!r} (address {text!r}){at_line(raw.line)}")
 
 
 def _place(build: _Build, name: str, space: str, size: int, align: int) -> None:
-    offset = _aligned(build.ends[space], align)
+    offset = aligned(build.ends[space], align)
     build.ends[space] = offset + size
     build.variables[name] = Variable(name, space, offset, size, align)
-
-
-def _aligned(offset: int, align: int) -> int:
-    return -(-offset // align) * align
-
-
-def _at(line: int | None) -> str:
-    return f" at line {line}" if line else ""
