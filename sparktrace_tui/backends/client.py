@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,8 @@ class Cancelled(SparkTraceError):
     exit_status = 130
 
 
+WORKER = (sys.executable, "-m", "sparktrace_tui.backends.worker")
+
 # Time limits of requests in seconds. A GPU answers soon or not at all; the emulator counts for as long as it takes.
 LIMITS: Mapping[str, Mapping[str, float]] = {
     "pycuda": {"hello": 60.0, "verify": 120.0, "time": 180.0, "profile": 360.0},
@@ -53,11 +55,13 @@ LIMITS: Mapping[str, Mapping[str, float]] = {
 class Client:
     """A worker of one backend and device. Use as a context manager; `cancel` may be called from another thread.
 
-    `limit_s` replaces the time limits of `LIMITS` for every request but hello.
+    `limit_s` replaces the time limits of `LIMITS` for every request but hello; `worker` the program that serves them.
     """
 
-    def __init__(self, backend: str, device: str, *, limit_s: float | None = None) -> None:
-        self.backend, self.device, self.limit_s = backend, device, limit_s
+    def __init__(
+        self, backend: str, device: str, *, limit_s: float | None = None, worker: Sequence[str] = WORKER
+    ) -> None:
+        self.backend, self.device, self.limit_s, self.worker = backend, device, limit_s, tuple(worker)
         self._process: subprocess.Popen[str] | None = None
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._errors: list[str] = []
@@ -186,7 +190,7 @@ class Client:
             return self._process
         self._lines, self._errors = queue.Queue(), []
         process = subprocess.Popen(
-            [sys.executable, "-m", "sparktrace_tui.backends.worker", self.backend, self.device],
+            [*self.worker, self.backend, self.device],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -52,10 +53,13 @@ def kill_group(pid: int) -> None:
 def kill_session(leader: int) -> None:
     """Kill every process of the session that `leader` began: its own group, and the groups of its children.
 
-    Where there is no /proc, its own group only.
+    Where there is no /proc, its own group only. The calling process is left.
     """
-    kill_group(leader)
+    if os.getpgid(0) != leader:
+        kill_group(leader)
     for pid in session_members(leader):
+        if pid == os.getpid():
+            continue
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
 
@@ -71,3 +75,36 @@ def session_members(leader: int, proc: Path = Path("/proc")) -> list[int]:
         if int(fields[3]) == leader and fields[0] != "Z":
             found.append(int(stat.parent.name))
     return found
+
+
+def start_watchdog() -> None:
+    """Fork a process that ends this one's session when the process that holds our stdin is gone.
+
+    A thread could not: a native call that hangs may hold the interpreter. Only for the leader of a session; the
+    watchdog ends with this process.
+    """
+    worker, client = os.getpid(), os.getppid()
+    if os.getsid(0) != worker or os.fork():
+        return
+    try:
+        os.setpgid(0, 0)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        os.close(1)  # a reader of the worker's output waits for every copy to close
+        os.close(2)
+        hung_up = select.poll()
+        hung_up.register(0, 0)
+        while os.getppid() == worker:
+            if hung_up.poll(200) and _parent_of(worker) != client:
+                kill_session(worker)
+                break
+            if hung_up.poll(0):
+                select.select([], [], [], 0.1)  # a client that closed the pipe and lives: look again in a moment
+    finally:
+        os._exit(0)
+
+
+def _parent_of(pid: int) -> int | None:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return None

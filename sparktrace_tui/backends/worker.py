@@ -6,15 +6,12 @@ their crash or hang is a message to the caller and nothing more.
 
 import json
 import os
-import queue
 import signal
 import sys
-import threading
-import time
 from pathlib import Path
 from typing import Any
 
-from sparktrace_tui.backends.processes import kill_session
+from sparktrace_tui.backends.processes import start_watchdog
 from sparktrace_tui.backends.protocol import Backend, Options, to_json
 from sparktrace_tui.domain.errors import SparkTraceError
 
@@ -55,30 +52,10 @@ def handle(backend: Backend, request: dict[str, Any], send: Any) -> Any:
             raise ValueError(f"unknown request {unknown!r}")
 
 
-def read_requests() -> "queue.Queue[str | None]":
-    """Lines of stdin as they come, None at its end.
-
-    A parent that is gone wants no answer: then this process ends at once, and with it whatever it started.
-    """
-    lines: queue.Queue[str | None] = queue.Queue()
-    parent = os.getppid()
-
-    def pump() -> None:
-        for line in sys.stdin:
-            lines.put(line)
-        lines.put(None)
-        while os.getppid() == parent:  # a killed parent's pipes close before it is gone
-            time.sleep(0.1)
-        if os.getsid(0) == os.getpid():
-            kill_session(os.getpid())
-
-    threading.Thread(target=pump, daemon=True).start()
-    return lines
-
-
 def main(arguments: list[str]) -> int:
     """Serve requests until stdin closes or `bye`, or until the backend has lost its device."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when we stop
+    start_watchdog()
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever a library prints must not reach the protocol
 
@@ -87,8 +64,7 @@ def main(arguments: list[str]) -> int:
         out.flush()
 
     backend: Backend | None = None
-    lines = read_requests()
-    while (line := lines.get()) is not None:
+    for line in sys.stdin:
         request = json.loads(line)
         if request["do"] == "bye":
             break
