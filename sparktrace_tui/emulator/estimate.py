@@ -1,5 +1,6 @@
 """From a compiled source and a launch plan to counters, occupancy and modelled time: what the backend calls."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -38,7 +39,7 @@ class Prepared:
         return tuple(f"{name}: {text}" for name, a in self.alignments.items() for text in a.mismatches)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LaunchEstimate:
     """All that is modelled of one launch. `resources` are the compiler's, `shared_bytes` static and dynamic."""
 
@@ -57,9 +58,11 @@ class LaunchEstimate:
 
 @dataclass(frozen=True)
 class PlanEstimate:
-    """The launches of a plan in order, from a cold L2."""
+    """The launches of a plan in order, from a cold L2, and what was compiled by what."""
 
     launches: tuple[LaunchEstimate, ...]
+    compiler: str = ""
+    source_name: str = ""
 
     @property
     def ms(self) -> float:
@@ -72,7 +75,9 @@ class PlanEstimate:
 
     def ms_on(self, profile: DeviceProfile) -> float:
         """The plan's time with other constants; the counts stay as they are."""
-        return model.predict_plan(profile, [launch.demand for launch in self.launches])[0]
+        counts = Counter(id(launch.demand) for launch in self.launches)
+        demands = {id(launch.demand): launch.demand for launch in self.launches}
+        return sum(model.predict(profile, demands[key]).ms * count for key, count in counts.items())
 
 
 def prepare(compiled: toolchain.Compiled, source_name: str) -> Prepared:
@@ -116,7 +121,7 @@ def estimate(
             found = _launch(prepared, launch, memory, profile, hierarchy, sampling and not keep, seed, keep)
             before.append(found)
         done.append(found)
-    return PlanEstimate(tuple(done))
+    return PlanEstimate(tuple(done), prepared.compiler, prepared.source_name)
 
 
 def _later_needs_data(prepared: Prepared, launches: Sequence[ResolvedLaunch]) -> list[bool]:

@@ -519,10 +519,11 @@ class _Aligner:
         return space == "shared" and any(op.line == line and _shared_atomic(op) for op in self.ops)
 
     def _branches(self) -> frozenset[int]:
+        """PTX branches that are branches of the machine code: not those made predicates, nor those made exits."""
         real: Counter[int | None] = Counter()
         for index, item in enumerate(self.function.instructions):
             conditional = bool(item.guard) or "UP" in item.operands.partition("`")[0]
-            if item.root in ("BRA", "BRX", "EXIT", "RET") and conditional and not self.function.is_helper(index):
+            if item.root in ("BRA", "BRX", "JMP") and conditional and not self.function.is_helper(index):
                 real[item.line] += 1
         kept = set()
         for op in self.ops:

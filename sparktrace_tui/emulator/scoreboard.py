@@ -50,7 +50,8 @@ def phases(
 ) -> list[PhaseLatency]:
     """The latency of each phase of the trace, split where a barrier ends it; equal phases are walked once.
 
-    leaders: pcs where a unit starts, and how many passes of it the assembler unrolled into one. nominal: latencies in clocks that choose the critical path.
+    leaders: pcs where a unit starts, and how many passes of it the assembler unrolled into one. nominal: latencies in
+    clocks that choose the critical path.
     """
     barriers = frozenset(op.pc for op in ops if op.kind == "barrier")
     cuts = [i + 1 for i, pc in enumerate(trace) if int(pc) in barriers]
