@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from sparktrace_tui.domain.errors import BadInput
-from sparktrace_tui.emulator.lanes import UNSIGNED, Bits, Sum, Value, full
-from sparktrace_tui.emulator.memory import LOCAL_WINDOW
-from sparktrace_tui.emulator.ptx import Imm, Instruction, Kernel, Operand, Reg, Special, Symbol
+from sparktrace_tui.emulator.lanes import SIGNED, UNSIGNED, Bits, Sum, Value, full
+from sparktrace_tui.emulator.ptx import TYPE_BYTES, Imm, Instruction, Kernel, Operand, Reg, Special, Symbol
 
 Action = Callable[[], None]
 Lanewise = Callable[..., Bits]
@@ -86,7 +85,7 @@ def lanewise(ops: Operands, function: Lanewise, target: Reg | None, places: tupl
     slots = ops.slots
     slot = target.slot if target is not None else -1
     last: list[Any] = [None] * len(places)
-    kept: Value | None = None
+    kept: Any = None
     if len(places) == 1:
         (only,) = places
 
@@ -94,9 +93,9 @@ def lanewise(ops: Operands, function: Lanewise, target: Reg | None, places: tupl
             nonlocal kept
             value = slots[only]
             if value is last[0]:
-                slots[slot] = kept  # type: ignore[call-overload]
+                slots[slot] = kept
                 return
-            result = function(value.full() if value.__class__ is Sum else value)  # type: ignore[union-attr]
+            result = function(full(value))
             slots[slot] = result
             if result.shape[0] == 1:
                 last[0], kept = value, result
@@ -111,12 +110,9 @@ def lanewise(ops: Operands, function: Lanewise, target: Reg | None, places: tupl
             nonlocal kept
             a, b = slots[first], slots[second]
             if a is last[0] and b is last[1]:
-                slots[slot] = kept  # type: ignore[call-overload]
+                slots[slot] = kept
                 return
-            result = function(
-                a.full() if a.__class__ is Sum else a,  # type: ignore[union-attr]
-                b.full() if b.__class__ is Sum else b,  # type: ignore[union-attr]
-            )
+            result = function(full(a), full(b))
             slots[slot] = result
             if result.shape[0] == 1:
                 last[0], last[1], kept = a, b, result
@@ -146,11 +142,8 @@ def valued(ops: Operands, function: Valued, target: Reg, places: tuple[int, ...]
             return
         result = function(*values)
         slots[slot] = result
-        if result.__class__ is Sum:
-            small = result.block.shape[0] == 1  # type: ignore[union-attr]
-        else:
-            small = result.shape[0] == 1  # type: ignore[union-attr]
-        if small:
+        part = result.block if isinstance(result, Sum) else result
+        if part.shape[0] == 1:
             last[:], kept = values, result
         else:
             kept = None
@@ -169,5 +162,26 @@ def cut(values: Bits, width: int) -> Bits:
     return values.astype(UNSIGNED[width])
 
 
-def local_window(value: Bits) -> Bits:
-    return (value + np.uint64(LOCAL_WINDOW)).astype(np.uint64)
+def signed(a: Bits) -> Bits:
+    """Unsigned bits seen as signed integers."""
+    return a.view(SIGNED[a.dtype.itemsize])
+
+
+def typed_view(type_name: str) -> Callable[[Bits], Bits]:
+    """How bits are seen as a type: signed or as they are."""
+    return signed if type_name[0] == "s" else (lambda a: a)
+
+
+def type_and_width(ins: Instruction) -> tuple[str, int]:
+    """The type an instruction works on, and its bytes."""
+    name = type_of(ins)
+    return name, TYPE_BYTES[name]
+
+
+def sources(ops: Operands, ins: Instruction, width: int) -> tuple[int, ...]:
+    """The slots of all operands after the first."""
+    return tuple(ops.source(o, width, ins) for o in ins.operands[1:])
+
+
+def target_of(ops: Operands, ins: Instruction) -> Reg | None:
+    return ops.result(ins.operands[0], ins)

@@ -7,8 +7,7 @@ import numpy as np
 
 from sparktrace_tui.emulator import lanes, rounding
 from sparktrace_tui.emulator.lanes import SIGNED, UNSIGNED, Bits, Value
-from sparktrace_tui.emulator.ops import Action, Operands, cut, lanewise, uncovered, valued
-from sparktrace_tui.emulator.ops_int import signed
+from sparktrace_tui.emulator.ops import Action, Operands, cut, lanewise, signed, uncovered, valued
 from sparktrace_tui.emulator.ptx import TYPE_BYTES, Instruction, Reg
 
 _FLOATS: dict[str, Any] = {"f16": np.float16, "f32": np.float32, "f64": np.float64}

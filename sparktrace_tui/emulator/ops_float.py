@@ -14,7 +14,7 @@ import numpy as np
 from sparktrace_tui.emulator import lanes, rounding
 from sparktrace_tui.emulator.lanes import Bits, Value
 from sparktrace_tui.emulator.ops import Action, Operands, lanewise, uncovered
-from sparktrace_tui.emulator.ops_int import set_predicate
+from sparktrace_tui.emulator.ops_move import set_predicate
 from sparktrace_tui.emulator.ptx import TYPE_BYTES, Instruction
 
 _MODES = ("rn", "rz", "rm", "rp")
