@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sparktrace_tui.backends.processes import Done, run_limited
 from sparktrace_tui.domain.errors import BadInput, MissingTool, SparkTraceError
+from sparktrace_tui.nsight.command import ncu_command
 
 LIMIT_S = 300.0
 VERSION_LIMIT_S = 30.0
@@ -50,20 +51,15 @@ def ncu_version(ncu: str) -> str | None:
 
 def command(ncu: str, profiled: Profiled, output: Path, clock_control: str = "none") -> list[str]:
     """The command that profiles the launches of one plan, with all sections and the source, into `output`."""
-    names = "|".join(re.escape(name) for name in dict.fromkeys(profiled.kernels))
-    return [
-        ncu,
-        "--set", "full",
-        "--import-source", "yes",
-        "--source-folders", str(profiled.sources),
-        "--clock-control", clock_control,
-        "--kernel-name-base", "function",
-        "--kernel-name", f"regex:^({names})$",
-        "--launch-count", str(profiled.launches),
-        "--force-overwrite",
-        "--export", str(output),
-        *profiled.program,
-    ]  # fmt: skip
+    options = ["--source-folders", str(profiled.sources), "--clock-control", clock_control]
+    return ncu_command(
+        profiled.program,
+        kernel=profiled.kernels,
+        count=profiled.launches,
+        output=str(output),
+        ncu=ncu,
+        options=[*options, "--kernel-name-base", "function"],
+    )
 
 
 def once_command(folder: Path, variant: str, device: str, seed: int) -> list[str]:

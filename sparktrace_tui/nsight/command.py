@@ -24,20 +24,23 @@ def base_name(kernel: str) -> str:
 def ncu_command(
     program: Sequence[str],
     *,
-    kernel: str,
+    kernel: str | Sequence[str],
     skip: int = 0,
     count: int = 1,
     output: str | None = None,
     ncu: str = "ncu",
+    options: Sequence[str] = (),
 ) -> list[str]:
-    """The arguments that profile `count` launches of a kernel, after `skip` launches of it.
+    """The arguments that profile `count` launches of a kernel (or of several), after `skip` launches of it.
 
     `--launch-skip` counts only launches that match the filter. `--import-source` keeps the source in the
     report and needs a program built with -lineinfo. `output` is the report's path without its ending; an
-    old one is replaced.
+    old one is replaced. `options` are further ones, put before the program.
     """
-    name = base_name(kernel)
-    chosen = ["--kernel-name", f"regex:^{re.escape(name)}$"] if name else []
+    names = [base_name(kernel)] if isinstance(kernel, str) else [base_name(name) for name in kernel]
+    choice = "|".join(re.escape(name) for name in dict.fromkeys(names) if name)
+    pattern = f"({choice})" if "|" in choice else choice
+    chosen = ["--kernel-name", f"regex:^{pattern}$"] if choice else []
     kept = ["--export", output, "--force-overwrite"] if output else []
     return [
         ncu,
@@ -50,6 +53,7 @@ def ncu_command(
         str(skip),
         "--launch-count",
         str(count),
+        *options,
         *kept,
         *program,
     ]
