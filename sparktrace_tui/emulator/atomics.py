@@ -75,7 +75,8 @@ def _next(name: str, old: Bits, values: list[Bits]) -> Bits:
             bits = UNSIGNED[old.dtype.itemsize]
             return np.where(old.view(bits) == new.view(bits), values[1], old)
         case "inc":
-            return np.where(old >= new, old.dtype.type(0), old + old.dtype.type(1))
+            made: Bits = np.where(old >= new, old.dtype.type(0), old + old.dtype.type(1))
+            return made
         case "dec":
             return np.where((old == 0) | (old > new), new, old - old.dtype.type(1))
     return _AT[name](old, new)  # type: ignore[no-any-return]

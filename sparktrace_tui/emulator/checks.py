@@ -15,7 +15,7 @@ from sparktrace_tui.emulator.ptx import TYPE_BYTES, Address, Instruction, Kernel
 from sparktrace_tui.emulator.races import Accesses, Finding, RaceTracker
 
 if TYPE_CHECKING:
-    from sparktrace_tui.emulator.engine import Engine
+    from sparktrace_tui.emulator.bound import Bound
 
 _WORDS = {
     "uninitialised_shared": "reads shared memory that nothing has written",
@@ -49,7 +49,7 @@ class Checks:
         self.kernel, self.memory = kernel, memory
         self.unit = shared_unit(kernel)
         self.found: dict[tuple[str, int | None, int], Fault] = {}
-        self.engine: Engine | None = None
+        self.engine: Bound | None = None
 
     @property
     def faults(self) -> tuple[Fault, ...]:
@@ -59,7 +59,7 @@ class Checks:
     def benign(self) -> tuple[Fault, ...]:
         return tuple(fault for fault in self.found.values() if fault.kind == "benign_race")
 
-    def start_batch(self, engine: "Engine") -> None:
+    def start_batch(self, engine: "Bound") -> None:
         """Fresh shared memory, epochs and barriers for the batch of the engine."""
         self.engine = engine
         shape = (engine.batch.count, engine.batch.threads)

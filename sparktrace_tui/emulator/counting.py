@@ -110,7 +110,7 @@ class Ledger:
             counts = self._phase(self.phase).executions
             counts[segment] = counts.get(segment, 0.0) + warps
         else:
-            each = mask.batch.by_block(mask.active.any(axis=2)) * mask.batch.weights
+            each = mask.batch.by_block(np.any(mask.active, axis=2)) * mask.batch.weights
             for number in np.unique(self.phase):
                 counts = self._phase(int(number)).executions
                 counts[segment] = counts.get(segment, 0.0) + float(each[self.phase == number].sum())
@@ -149,7 +149,7 @@ class Ledger:
 
     def split(self, pc: int, taken: Mask, left: Mask) -> None:
         """A branch sent lanes both ways."""
-        both = taken.active.any(axis=2) & left.active.any(axis=2)
+        both = np.any(taken.active, axis=2) & np.any(left.active, axis=2)
         self.divergent[pc] = self.divergent.get(pc, 0.0) + taken.batch.total(both)
 
     def access(
@@ -159,12 +159,12 @@ class Ledger:
         """One execution of a memory instruction: `width` bytes a lane at `address + offset`."""
         kept = self._repeated.get(pc)
         if kept is not None:
-            if address.__class__ is Sum and kept.thread is address.thread and kept.mask is mask:  # type: ignore[union-attr]
-                residue = address.residue()  # type: ignore[union-attr]
+            if address.__class__ is Sum and kept.thread is address.thread and kept.mask is mask:
+                residue = address.residue()
                 if residue >= 0 and not (residue + offset - kept.residue) & (3 if space == "shared" else 31):
                     kept.pending += 1
                     if self.hierarchy is not None and kept.cost.sectors is not None and self.touches:
-                        start = address.block.astype(np.int64).reshape(-1) + offset  # type: ignore[union-attr]
+                        start = address.block.astype(np.int64).reshape(-1) + offset
                         self._touch(pc, operation, kept.cost, start >> 5, mask.batch, kept.rows)
                     if kept.trace >= 0 and self.trace_length <= _TRACE_LIMIT:
                         self.trace_costs.append((len(self.trace_segments), pc, kept.trace))
@@ -206,9 +206,9 @@ class Ledger:
             trace = int(amounts[block if amounts.shape[0] > 1 else 0, warp])
             self.trace_costs.append((len(self.trace_segments), pc, trace))
         if address.__class__ is Sum and not atomic and space != "local" and cost.totals is not None:
-            residue = address.residue()  # type: ignore[union-attr]
+            residue = address.residue()
             if residue >= 0:
-                thread = address.thread  # type: ignore[union-attr]
+                thread = address.thread
                 self._repeated[pc] = _Repeated(thread, mask, (residue + offset) & 31, cost, rows, trace)
 
     @property
@@ -276,9 +276,9 @@ class Ledger:
         lanes, rows, key = self._split_rows(mask)
         whole = lanes is None or lanes.shape[0] == 1
         if address.__class__ is Sum and whole:
-            block = address.block  # type: ignore[union-attr]
+            block = address.block
             skew = (int(np.bitwise_or.reduce(block, axis=None)) | offset) & 3
-            thread = address.thread  # type: ignore[union-attr]
+            thread = address.thread
             if skew == 0:
                 return self._remember(
                     ("s", id(thread), key, width, batch.threads), (thread, mask),
@@ -304,7 +304,7 @@ class Ledger:
         places = by_lanes(full(address).astype(np.int64) + offset, mask)
         flat, active, shape = places
         sectors, ideal = access.local_sectors(flat, active, width)
-        return Cost(active.any(axis=1).reshape(shape), sectors.reshape(shape), ideal.reshape(shape)), None
+        return Cost(np.any(active, axis=1).reshape(shape), sectors.reshape(shape), ideal.reshape(shape)), None
 
     def _global_cost(
         self, pc: int, operation: Operation, address: Value, offset: int, width: int, mask: Mask
@@ -316,7 +316,7 @@ class Ledger:
             self._touch_rows(pc, operation, cost, batch)
             return cost, rows
         if address.__class__ is Sum:
-            block, thread = address.block, address.thread  # type: ignore[union-attr]
+            block, thread = address.block, address.thread
         else:
             array = full(address)
             if array.shape[0] > 1 and array.shape[1] > 1:
@@ -352,7 +352,8 @@ class Ledger:
 
     def _touch(self, pc: int, operation: Operation, cost: Cost, base: Bits, batch: Batch, rows: Bits | None) -> None:
         """A pattern at the sectors of every block of the batch that takes part."""
-        assert self.hierarchy is not None and cost.sectors is not None
+        assert self.hierarchy is not None
+        assert cost.sectors is not None
         pattern = cost.sectors
         sms = batch.sms
         starts = np.broadcast_to(base, (batch.count,))
@@ -405,10 +406,10 @@ def _shared(threads: int, addresses: Bits, lanes: Bits | None, width: int) -> Co
     active = np.broadcast_to(access.by_warp(on, threads, False), places.shape).reshape(-1, 32).astype(bool)
     wave, groups = access.bank_wavefronts(places.reshape(-1, 32).astype(np.int64), active, width)
     shape = places.shape[:2]
-    return Cost(active.any(axis=1).reshape(shape), wave.reshape(shape), groups.reshape(shape))
+    return Cost(np.any(active, axis=1).reshape(shape), wave.reshape(shape), groups.reshape(shape))
 
 
 def _global(threads: int, addresses: Bits, mask: Mask, width: int) -> Cost:
     flat, active, shape = by_lanes(addresses, mask)
     counts, ideal, sectors, _ = access.sector_counts(flat.astype(np.int64), active, width)
-    return Cost(active.any(axis=1).reshape(shape), counts.reshape(shape), ideal.reshape(shape), sectors)
+    return Cost(np.any(active, axis=1).reshape(shape), counts.reshape(shape), ideal.reshape(shape), sectors)

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 Bits = npt.NDArray[Any]
-UNSIGNED: dict[int, np.dtype[Any]] = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
-SIGNED: dict[int, np.dtype[Any]] = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
+UNSIGNED: dict[int, np.dtype[Any]] = {width: np.dtype(f"u{width}") for width in (1, 2, 4, 8)}
+SIGNED: dict[int, np.dtype[Any]] = {width: np.dtype(f"i{width}") for width in (1, 2, 4, 8)}
 
 
 class Sum:
@@ -92,18 +92,19 @@ MEMO = _Memo()
 
 
 def _thread_only(value: Bits) -> bool:
-    return value.shape[0] == 1 and value.shape[1] > 1
+    return bool(value.shape[0] == 1 and value.shape[1] > 1)
 
 
 def _block_only(value: Bits) -> bool:
-    return value.shape[1] == 1
+    return bool(value.shape[1] == 1)
 
 
 def add(a: Value, b: Value) -> Value:
     """a + b modulo the width; stays a Sum wherever it can."""
     if a.__class__ is Sum or b.__class__ is Sum:
         return _add_sum(a, b)
-    assert isinstance(a, np.ndarray) and isinstance(b, np.ndarray)
+    assert isinstance(a, np.ndarray)
+    assert isinstance(b, np.ndarray)
     if a.shape == b.shape:
         return np.add(a, b)
     if _block_only(a) and _thread_only(b):
@@ -130,7 +131,8 @@ def _add_sum(a: Value, b: Value) -> Value:
 def subtract(a: Value, b: Value) -> Value:
     """a - b modulo the width."""
     if not is_sum(a) and not is_sum(b):
-        assert isinstance(a, np.ndarray) and isinstance(b, np.ndarray)
+        assert isinstance(a, np.ndarray)
+        assert isinstance(b, np.ndarray)
         if a.shape != b.shape and _thread_only(a) and _block_only(b):
             return Sum(np.negative(b), a)
         return np.subtract(a, b)
@@ -151,7 +153,7 @@ def multiply(a: Value, b: Value) -> Value:
     if is_sum(b):
         a, b = b, a
     if is_sum(a):
-        if not is_sum(b) and b.shape == (1, 1):
+        if isinstance(b, np.ndarray) and b.shape == (1, 1):
             return Sum(np.multiply(a.block, b), MEMO.get("*", a.thread, b))
         return np.multiply(a.full(), full(b))
     assert isinstance(a, np.ndarray)
@@ -169,7 +171,7 @@ def shifted_left(a: Bits, b: Bits) -> Bits:
 
 def shift_left(a: Value, b: Value) -> Value:
     """a << b; a Sum shifted by a uniform amount stays one."""
-    if is_sum(a) and not is_sum(b) and b.shape == (1, 1):
+    if is_sum(a) and isinstance(b, np.ndarray) and b.shape == (1, 1):
         return Sum(shifted_left(a.block, b), MEMO.get("<<", a.thread, b))
     return shifted_left(full(a), full(b))
 

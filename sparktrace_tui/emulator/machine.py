@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -218,10 +218,7 @@ def _result(
         threads[segment.start : segment.end] = round(ledger.threads.get(segment.index, 0.0))
     for pc, count in ledger.divergent.items():
         divergent[pc] = round(count)
-    accesses = {
-        pc: Access(*ledger.kinds[pc], **{name: round(value) for name, value in row.items()})
-        for pc, row in sorted(ledger.accesses.items())
-    }
+    accesses = {pc: Access(*ledger.kinds[pc], **_rounded(row)) for pc, row in sorted(ledger.accesses.items())}
     blocks = launch.blocks
     phases = []
     for kept in ledger.phases:
@@ -257,6 +254,10 @@ def _result(
     )
 
 
+def _rounded(row: Mapping[str, float]) -> dict[str, Any]:
+    return {name: round(value) for name, value in row.items()}
+
+
 def _trace(engine: Engine, ledger: Ledger) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     pieces, costs = [], []
     by_turn: dict[int, dict[int, int]] = {}
@@ -265,11 +266,11 @@ def _trace(engine: Engine, ledger: Ledger) -> tuple[npt.NDArray[np.int32], npt.N
     for turn, index in enumerate(ledger.trace_segments):
         segment = engine.segments[index]
         pcs = np.arange(segment.start, segment.end, dtype=np.int32)
-        cost = np.zeros(len(pcs), np.int32)
+        spent = np.zeros(len(pcs), np.int32)
         for pc, amount in by_turn.get(turn, {}).items():
-            cost[pc - segment.start] = amount
+            spent[pc - segment.start] = amount
         pieces.append(pcs)
-        costs.append(cost)
+        costs.append(spent)
     if not pieces:
         return np.zeros(0, np.int32), np.zeros(0, np.int32)
     return np.concatenate(pieces), np.concatenate(costs)

@@ -20,13 +20,13 @@ class Batch:
         self.warps = -(-threads // WARP)
         self.weight = float(weights.sum())
 
-    def total(self, values: npt.NDArray[np.generic]) -> float:
+    def total(self, values: Bits) -> float:
         """The weighted sum over all blocks of `values` of shape (1 or B, ...), one row for all where it is one."""
         if values.shape[0] == 1:
             return float(values.sum()) * self.weight
         return float(values.reshape(self.count, -1).sum(axis=1) @ self.weights)
 
-    def by_block(self, values: npt.NDArray[np.generic]) -> Floats:
+    def by_block(self, values: Bits) -> Floats:
         """The sum of each block, (B,)."""
         sums = values.reshape(values.shape[0], -1).sum(axis=1).astype(np.float64)
         return np.broadcast_to(sums, (self.count,)) if sums.size == 1 else sums
@@ -39,12 +39,12 @@ class Mask:
 
     def __init__(self, batch: Batch, lanes: Bits | None) -> None:
         self.batch, self.lanes = batch, lanes
-        self._active: npt.NDArray[np.bool_] | None = None
+        self._active: Bits | None = None
         self._warps = self._threads = -1.0
         self.memo: dict[int, tuple[object, Mask]] = {}
 
     @property
-    def active(self) -> npt.NDArray[np.bool_]:
+    def active(self) -> Bits:
         """(1 or B, warps, 32)."""
         if self._active is None:
             lanes = self.lanes if self.lanes is not None else np.ones((1, 1), bool)
@@ -64,7 +64,7 @@ class Mask:
     def warps(self) -> float:
         """The weighted number of warps with an active lane."""
         if self._warps < 0:
-            self._warps = self.batch.total(self.active.any(axis=2))
+            self._warps = self.batch.total(np.any(self.active, axis=2))
         return self._warps
 
     @property

@@ -135,7 +135,8 @@ def _top_bit(a: Bits) -> Bits:
         big = rest >= np.uint64(1 << step)
         place = np.where(big, place + step, place)
         rest = np.where(big, rest >> np.uint64(step), rest)
-    return place + (rest != 0)
+    made: Bits = place + (rest != 0)
+    return made
 
 
 def _reverse(ops: Operands, ins: Instruction) -> Action:

@@ -115,7 +115,8 @@ def _clamp_integers(values: Any, limits: Any, to: str) -> Bits:
         low = max(int(limits.min), int(np.iinfo(values.dtype).min))
         high = min(int(limits.max), int(np.iinfo(values.dtype).max))
         clipped = np.clip(values, low, high)
-    return clipped.astype(UNSIGNED[TYPE_BYTES[to]])
+    made: Bits = clipped.astype(UNSIGNED[TYPE_BYTES[to]])
+    return made
 
 
 def _to_integer(values: Any, limits: Any, to: str) -> Bits:

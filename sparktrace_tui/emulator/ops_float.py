@@ -225,7 +225,7 @@ def _exactly(form: _Form, ins: Instruction) -> Callable[..., Any]:
 
 
 def _sign_bits(form: _Form) -> tuple[Any, Any]:
-    kind = {"f32": np.uint32, "f64": np.uint64}.get(form.type, np.uint16)
+    kind: Any = {"f32": np.uint32, "f64": np.uint64}.get(form.type, np.uint16)
     top = kind(1 << (8 * kind().itemsize - 1))
     return top, kind(~top)
 
@@ -237,7 +237,8 @@ def _sign_function(form: _Form) -> Callable[..., Bits]:
         result = bits & rest if form.name == "abs" else bits ^ top
         if form.ftz and form.type == "f32":
             return rounding.flush32(result.view(np.float32)).view(np.uint32)
-        return result
+        made: Bits = result
+        return made
 
     return run
 
@@ -287,19 +288,21 @@ def _test_function(form: _Form) -> Callable[..., Bits]:
 
     def run(bits: Bits) -> Bits:
         values = _see(form, bits)
+        made: Bits
         match form.parts[1]:
             case "finite":
-                return np.isfinite(values)
+                made = np.isfinite(values)
             case "infinite":
-                return np.isinf(values)
+                made = np.isinf(values)
             case "number":
-                return ~np.isnan(values)
+                made = ~np.isnan(values)
             case "notanumber":
-                return np.isnan(values)
+                made = np.isnan(values)
             case "normal":
-                return np.isfinite(values) & (np.abs(values) >= tiny)
+                made = np.isfinite(values) & (np.abs(values) >= tiny)
             case _:
-                return (np.abs(values) < tiny) & (values != 0)
+                made = (np.abs(values) < tiny) & (values != 0)
+        return made
 
     return run
 

@@ -55,7 +55,8 @@ def _add_sub(ops: Operands, ins: Instruction) -> Action:
         def saturated(a: Bits, b: Bits) -> Bits:
             x, y = signed(a).astype(np.int64), signed(b).astype(np.int64)
             total = x - y if negative else x + y
-            return np.clip(total, -(2**31), 2**31 - 1).astype(np.int32).view(np.uint32)
+            made: Bits = np.clip(total, -(2**31), 2**31 - 1).astype(np.int32).view(np.uint32)
+            return made
 
         return lanewise(ops, saturated, target, places)
     return valued(ops, lanes.subtract if negative else lanes.add, target, places)
@@ -88,7 +89,8 @@ def _high(a: Bits, b: Bits, is_signed: bool) -> Bits:
     if size < 8:
         wide: Any = np.int64 if is_signed else np.uint64
         x, y = (signed(a), signed(b)) if is_signed else (a, b)
-        return (x.astype(wide) * y.astype(wide) >> (8 * size)).astype(UNSIGNED[size])
+        made: Bits = (x.astype(wide) * y.astype(wide) >> (8 * size)).astype(UNSIGNED[size])
+        return made
     mask = np.uint64(0xFFFFFFFF)
     half = np.uint64(32)
     a0, a1, b0, b1 = a & mask, a >> half, b & mask, b >> half
@@ -98,7 +100,8 @@ def _high(a: Bits, b: Bits, is_signed: bool) -> Bits:
     high = a1 * b1 + (mid >> half) + (mid2 >> half)
     if is_signed:
         high = high - np.where(signed(a) < 0, b, np.uint64(0)) - np.where(signed(b) < 0, a, np.uint64(0))
-    return high
+    made = high
+    return made
 
 
 def _widened(value: Value, is_signed: bool) -> Value:
@@ -136,6 +139,8 @@ def _mul(ops: Operands, ins: Instruction) -> Action:
             raise uncovered(ins)
 
         def low24(a: Value, b: Value) -> Value:
+            x: Bits
+            y: Bits
             x, y = (lanes.full(v) << np.uint32(8) for v in (a, b))
             shift = 8
             x, y = (signed(x) >> shift, signed(y) >> shift) if is_signed else (x >> np.uint32(8), y >> np.uint32(8))
@@ -185,7 +190,8 @@ def _lanes_op(function: Callable[[Any, Any], Any]) -> Callable[[Operands, Instru
 
         def run(*values: Bits) -> Bits:
             result = function(*(see(v) for v in values))
-            return result.view(bits) if result.dtype.itemsize == bits.itemsize else result.astype(bits)
+            made: Bits = result.view(bits) if result.dtype.itemsize == bits.itemsize else result.astype(bits)
+            return made
 
         return lanewise(ops, run, target, places)
 

@@ -23,7 +23,7 @@ from sparktrace_tui.emulator.program import space_of
 from sparktrace_tui.emulator.ptx import TYPE_BYTES, Address, Instruction, Operand, Reg, Vector
 
 if TYPE_CHECKING:
-    from sparktrace_tui.emulator.engine import Engine
+    from sparktrace_tui.emulator.bound import Bound
 
 _ALLOWED = {
     "ld": {
@@ -38,7 +38,7 @@ _ALLOWED["st"] = _ALLOWED["ld"] | {"wb", "wt", "release"}
 _SPACES: dict[str, Space] = {"global": "global", "shared": "shared", "local": "local", "const": "constant"}
 
 
-def build(engine: "Engine", ins: Instruction) -> Action | None:
+def build(engine: "Bound", ins: Instruction) -> Action | None:
     """The action of a memory instruction; None where it is not one."""
     match ins.name:
         case "ld" | "ldu" | "st":
@@ -56,7 +56,7 @@ def build(engine: "Engine", ins: Instruction) -> Action | None:
 class _Access:
     """What all memory instructions share: the address, the space, and the count or the check."""
 
-    def __init__(self, engine: "Engine", ins: Instruction, operation: Operation, place: int, count: int) -> None:
+    def __init__(self, engine: "Bound", ins: Instruction, operation: Operation, place: int, count: int) -> None:
         self.engine, self.ins, self.operation = engine, ins, operation
         self.count = count
         self.width = TYPE_BYTES[ins.parts[-1]]
@@ -139,7 +139,7 @@ class _Access:
 class _Move(_Access):
     """ld and st of one to eight elements."""
 
-    def __init__(self, engine: "Engine", ins: Instruction) -> None:
+    def __init__(self, engine: "Bound", ins: Instruction) -> None:
         loads = ins.name != "st"
         data = ins.operands[0 if loads else 1]
         items: tuple[Operand | None, ...] = data.items if isinstance(data, Vector) else (data,)
@@ -208,7 +208,7 @@ class _Move(_Access):
             _put(space, cells, places + index if index else places, value, mask, engine)
 
 
-def _fetch(space: str, cells: Bits, places: Bits, engine: "Engine") -> Bits:
+def _fetch(space: str, cells: Bits, places: Bits, engine: "Bound") -> Bits:
     match space:
         case "global" | "const":
             return cells[places]
@@ -220,7 +220,7 @@ def _fetch(space: str, cells: Bits, places: Bits, engine: "Engine") -> Bits:
             return cells[engine.block_rows, engine.thread_columns, places]
 
 
-def _put(space: str, cells: Bits, places: Bits, value: Bits, mask: Mask, engine: "Engine") -> None:
+def _put(space: str, cells: Bits, places: Bits, value: Bits, mask: Mask, engine: "Bound") -> None:
     """Stores lane by lane; where lanes share a cell the last of the order wins."""
     count, threads = engine.batch.count, engine.batch.threads
     if mask.lanes is None and space == "shared" and places.shape[0] == 1:
@@ -245,7 +245,7 @@ def _put(space: str, cells: Bits, places: Bits, value: Bits, mask: Mask, engine:
 class _Atomic(_Access):
     """atom and red on global and shared memory, one lane after the other."""
 
-    def __init__(self, engine: "Engine", ins: Instruction) -> None:
+    def __init__(self, engine: "Bound", ins: Instruction) -> None:
         self.returns = ins.name == "atom"
         first = 1 if self.returns else 0
         self.target = ins.operands[0] if self.returns else None

@@ -32,7 +32,7 @@ _WINDOWS = {
 
 
 def _select(ops: Operands, ins: Instruction) -> Action:
-    type_name, width = type_and_width(ins)
+    _, width = type_and_width(ins)
     target = target_of(ops, ins)
     a, b = (ops.source(o, width, ins) for o in ins.operands[1:3])
     p = ops.source(ins.operands[3], 0, ins)
@@ -143,7 +143,7 @@ def _set_value(
     target = target_of(ops, ins)
     kind = next(part for part in ins.parts[2:] if part in TYPE_BYTES)
     if kind == "f32":
-        on = np.float32(1).view(np.uint32)
+        on: Any = np.uint32(0x3F800000)
     elif kind in ("f16", "bf16"):
         on = np.uint16(0x3C00 if kind == "f16" else 0x3F80)
     else:

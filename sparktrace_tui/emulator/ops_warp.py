@@ -12,13 +12,13 @@ from sparktrace_tui.emulator.ops import Action, uncovered
 from sparktrace_tui.emulator.ptx import Instruction, Pair, Reg
 
 if TYPE_CHECKING:
-    from sparktrace_tui.emulator.engine import Engine
+    from sparktrace_tui.emulator.bound import Bound
 
 _LANE = np.arange(32)
 _BIT = np.uint32(1) << _LANE.astype(np.uint32)
 
 
-def build(engine: "Engine", ins: Instruction) -> Action | None:
+def build(engine: "Bound", ins: Instruction) -> Action | None:
     """The action of a warp instruction; None where it is not one."""
     match ins.name:
         case "shfl":
@@ -39,11 +39,11 @@ def build(engine: "Engine", ins: Instruction) -> Action | None:
 class _Warp:
     """What these instructions share: operands laid out by warp and results laid back."""
 
-    def __init__(self, engine: "Engine", ins: Instruction) -> None:
+    def __init__(self, engine: "Bound", ins: Instruction) -> None:
         self.engine, self.ins = engine, ins
 
     def rows(self, *values: Bits) -> int:
-        return max(self.engine.mask.rows, *(value.shape[0] for value in values))
+        return int(max(self.engine.mask.rows, *(value.shape[0] for value in values)))
 
     def value(self, slot: int) -> Bits:
         return lanes.full(self.engine.slots[slot])
@@ -72,7 +72,7 @@ class _Warp:
 class _Shuffle(_Warp):
     """shfl.sync d|p, a, b, c, membermask."""
 
-    def __init__(self, engine: "Engine", ins: Instruction) -> None:
+    def __init__(self, engine: "Bound", ins: Instruction) -> None:
         super().__init__(engine, ins)
         if ins.parts[1] != "sync" or ins.parts[-1] != "b32":
             raise uncovered(ins)
@@ -118,7 +118,7 @@ class _Shuffle(_Warp):
 class _Vote(_Warp):
     """vote.sync.{all,any,uni,ballot} and activemask."""
 
-    def __init__(self, engine: "Engine", ins: Instruction) -> None:
+    def __init__(self, engine: "Bound", ins: Instruction) -> None:
         super().__init__(engine, ins)
         self.target = ins.operands[0]
         self.mode = "active" if ins.name == "activemask" else ins.parts[2]
@@ -154,7 +154,7 @@ class _Vote(_Warp):
 class _Match(_Warp):
     """match.{any,all}.sync d[|p], a, membermask."""
 
-    def __init__(self, engine: "Engine", ins: Instruction) -> None:
+    def __init__(self, engine: "Bound", ins: Instruction) -> None:
         super().__init__(engine, ins)
         first = ins.operands[0]
         self.target, self.flag = (first.first, first.second) if isinstance(first, Pair) else (first, None)
@@ -184,13 +184,13 @@ class _Match(_Warp):
 class _Reduction(_Warp):
     """redux.sync.{add,min,max,and,or,xor} over the active members, and min and max of floats."""
 
-    def __init__(self, engine: "Engine", ins: Instruction) -> None:
+    def __init__(self, engine: "Bound", ins: Instruction) -> None:
         super().__init__(engine, ins)
         self.target = ins.operands[0]
         self.source = engine.operands.source(ins.operands[1], 4, ins)
         self.members = engine.operands.source(ins.operands[2], 4, ins)
         self.name, self.type = ins.parts[2], ins.parts[-1]
-        known = ("add", "min", "max") if self.type in ("u32", "s32") else ("and", "or", "xor")
+        known: tuple[str, ...] = ("add", "min", "max") if self.type in ("u32", "s32") else ("and", "or", "xor")
         if self.type == "f32":
             known = ("min", "max")
         if self.name not in known or self.type not in ("u32", "s32", "b32", "f32") or "abs" in ins.parts:
@@ -230,7 +230,7 @@ class _Reduction(_Warp):
 class _Elect(_Warp):
     """elect.sync d|p, membermask: the lowest active lane."""
 
-    def __init__(self, engine: "Engine", ins: Instruction) -> None:
+    def __init__(self, engine: "Bound", ins: Instruction) -> None:
         super().__init__(engine, ins)
         first = ins.operands[0]
         if not isinstance(first, Pair):

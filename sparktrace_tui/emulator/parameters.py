@@ -1,5 +1,7 @@
 """A launch's parameter block and special registers: what a kernel is told before it starts."""
 
+from typing import Any
+
 import numpy as np
 
 from sparktrace_tui.domain.errors import BadInput
@@ -9,7 +11,7 @@ from sparktrace_tui.emulator.memory import DeviceMemory
 from sparktrace_tui.emulator.ops import Operands
 from sparktrace_tui.emulator.ptx import Kernel
 
-_FLOATS = {"f32": np.float32, "f64": np.float64, "f16": np.float16}
+_FLOATS: dict[str, Any] = {"f32": np.float32, "f64": np.float64, "f16": np.float16}
 
 
 def parameter_block(kernel: Kernel, launch: ResolvedLaunch, memory: DeviceMemory) -> bytes:
@@ -42,7 +44,7 @@ def parameter_block(kernel: Kernel, launch: ResolvedLaunch, memory: DeviceMemory
 def scalar_bytes(dtype: str, value: int | float) -> bytes:
     """A by-value argument as the device holds it."""
     if dtype in _FLOATS:
-        return _FLOATS[dtype](value).tobytes()
+        return bytes(_FLOATS[dtype](value).tobytes())
     if dtype == "bf16":
         bits = int(np.float32(value).view(np.uint32))
         return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16 & 0xFFFF).to_bytes(2, "little")

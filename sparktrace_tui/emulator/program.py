@@ -108,7 +108,9 @@ def slice_of(kernel: Kernel, everything: bool = False) -> Slice:
         for ins in code:
             pc = ins.pc
             hit = any(slot in wanted for slot in results(ins))
-            if ins.name in ("st", "red", "atom") and (space_of(ins) in spaces or (spaces and space_of(ins) == "generic")):
+            if ins.name in ("st", "red", "atom") and (
+                space_of(ins) in spaces or (spaces and space_of(ins) == "generic")
+            ):
                 hit = True
             if not hit or needed[pc]:
                 continue
@@ -171,7 +173,7 @@ def segments_of(kernel: Kernel, chosen: Slice) -> tuple[Segment, ...]:
         kill.append(killed)
     place = {start: index for index, start in enumerate(ordered)}
     after: list[list[int]] = []
-    for start, end in zip(ordered, ends, strict=True):
+    for end in ends:
         last = code[end - 1]
         follow = [place[t] for t in targets(last) if t in place] if last.name in CONTROL else []
         if (last.name not in CONTROL or last.guard is not None) and end in place:
