@@ -212,7 +212,7 @@ def _record(result: Verification, timing: Timing | None, profile: Profile | None
         verdict="wrong" if timing is not None and timing.wrong else result.verdict,
         time=None if timing is None else Time(_round(timing.median_ms), False, timing.blocks_ms),
         resources=Resources(**resources),  # type: ignore[arg-type]
-        counters=dict(profile.counters) if profile else {},
+        counters={name: _plain(value) for name, value in profile.counters.items()} if profile else {},
         bound=(
             Bound(timing.bound, {k: round(v, 4) for k, v in timing.shares.items()})
             if timing is not None and timing.bound
@@ -224,6 +224,11 @@ def _record(result: Verification, timing: Timing | None, profile: Profile | None
 def _round(value: float) -> float:
     """Six significant digits: more than a model or a clock knows, and the same on every machine."""
     return float(f"{value:.6g}")
+
+
+def _plain(value: float) -> float:
+    """A count as an integer, a ratio to six significant digits."""
+    return int(value) if float(value).is_integer() else _round(value)
 
 
 def _stability(timings: dict[str, Timing]) -> ModelStability | None:

@@ -16,6 +16,8 @@ from sparktrace_tui.emulator import profile as profiles
 from sparktrace_tui.emulator.counters import Fault
 from sparktrace_tui.emulator.estimate import PlanEstimate, Prepared, estimate, prepare
 from sparktrace_tui.emulator.memory import DeviceMemory
+from sparktrace_tui.emulator.metrics import plan_counters
+from sparktrace_tui.emulator.report import emulated_report
 from sparktrace_tui.store.families import read_family
 
 STABILITY_DRAWS = 200
@@ -86,8 +88,6 @@ class EmulatedBackend:
 
     def profile(self, folder: Path, variant: str, options: Options, progress: Progress) -> Profile:
         """Counters over the plan, resources and report of the launch that takes the longest."""
-        from sparktrace_tui.emulator.report import emulated_report, plan_counters
-
         family = read_family(folder)
         progress(f"count {variant}")
         found = self._estimate(folder, family, variant, options)
