@@ -70,6 +70,9 @@ def _latencies(
     for place in alignment.places:
         if place.pcs and place.ratio > 1:
             leaders[place.pcs[0]] = max(leaders[place.pcs[0]], round(place.ratio))
+        # Units that the assembler merged by predication are scheduled as one.
+        for pc in set(place.pcs) - {min(place.pcs, default=0)}:
+            leaders.pop(pc, None)
     nominal = _Nominal(profile, hierarchy)
     # A compare-and-swap loop is one chain for the whole block (`chained`): a warp's own pass is walked once here.
     return scoreboard.phases(ops, leaders, alignment.forms, counters.trace_pc, nominal)

@@ -30,7 +30,7 @@ _WEIGHT = {"memory": 6.0, "barrier": 6.0, "pipe": 3.0, "line": 1.0}
 class Place:
     """A straight run of machine instructions and what it runs with.
 
-    The run is executed max(executions of `pcs`) times, times its share of a copied loop. `ratio`: how many PTX trips
+    The run is executed as often as the most executed of `pcs`, times its share of a copied loop. `ratio`: how many PTX trips
     one execution covers; copies of one PTX unit (`group`) share its trips, largest ratio first. `entry`: a pc that
     runs once each time the loop is entered. `serialised`: the pc of an atomic that this run's loop retries.
     """
@@ -75,7 +75,9 @@ class Alignment:
         result = np.zeros((*executions.shape[:-1], len(self.places)))
         for number, place in enumerate(self.places):
             if place.pcs:
-                result[..., number] = executions[..., list(place.pcs)].max(axis=-1) * shares[number]
+                # Of merged units the one that runs most, the matched one first: its phase is the place's phase.
+                pc = max(place.pcs, key=lambda pc: float(totals[pc]))
+                result[..., number] = executions[..., pc] * shares[number]
                 if place.serialised is not None and serialised and totals[place.serialised]:
                     result[..., number] *= serialised.get(place.serialised, 0.0) / totals[place.serialised]
         return result
