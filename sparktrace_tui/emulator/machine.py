@@ -14,14 +14,14 @@ from sparktrace_tui.emulator.counting import Hierarchy, Ledger
 from sparktrace_tui.emulator.engine import Engine, Stopped
 from sparktrace_tui.emulator.masks import Batch
 from sparktrace_tui.emulator.memory import DeviceMemory
-from sparktrace_tui.emulator.program import slice_of
+from sparktrace_tui.emulator.program import lanes_at_once, slice_of
 from sparktrace_tui.emulator.ptx import Kernel
 
-DEFAULT_BUDGET = 20_000_000
-_LANES_AT_ONCE = 1 << 20
-_TRACED_LANES = 32
+COUNT_BUDGET = 40_000_000
+VERIFY_BUDGET = 3_000_000
+_BYTES_AT_ONCE = 1 << 28
 
-__all__ = ["DEFAULT_BUDGET", "Hierarchy", "RunResult", "Sample", "needs_data", "run"]
+__all__ = ["Hierarchy", "RunResult", "Sample", "needs_data", "run"]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def run(
     hierarchy: Hierarchy | None = None,
     sample: Sample | None = None,
     seed: int = 0,
-    budget: int = DEFAULT_BUDGET,
+    budget: int | None = None,
     keep_data: bool = False,
     resident_blocks: int | None = None,
     sms: int = 1,
@@ -78,15 +78,15 @@ def run(
     verify: every value is worked out, every access checked, blocks in an order drawn from `seed`; faults are
     returned, never raised. count: only what reaches an address or a branch is worked out, unless `keep_data`;
     `sample` limits the blocks that are run, `resident_blocks` says how many make a wave (for the caches), blocks
-    go to `sms` in turn. `budget` is the most instructions one warp may run. Raises BadInput for what is not covered.
+    go to `sms` in turn. `budget` is the most instructions a warp may run. Raises BadInput for what is not covered.
     """
     _check_shape(launch)
     if mode == "verify":
         from sparktrace_tui.emulator.verify import verify
 
-        faults, benign = verify(kernel, launch, memory, seed=seed, budget=budget)
+        faults, benign = verify(kernel, launch, memory, seed=seed, budget=budget or VERIFY_BUDGET)
         return RunResult(None, faults, benign)
-    return _count(kernel, launch, memory, forms, hierarchy, sample, seed, budget, keep_data, resident_blocks, sms)
+    return _count(kernel, launch, memory, forms, hierarchy, sample, seed, budget or COUNT_BUDGET, keep_data, resident_blocks, sms)
 
 
 def _check_shape(launch: ResolvedLaunch) -> None:
@@ -105,7 +105,8 @@ def _count(
     ledger = Ledger(forms, hierarchy)
     engine = Engine(kernel, launch, memory, chosen, ledger=ledger, checks=None, seed=seed, budget=budget)
     wave = sample.resident_blocks if sample is not None else resident_blocks
-    selection = _select(launch, sample, wave if hierarchy is not None or sample is not None else None)
+    limit = lanes_at_once(kernel, chosen, _BYTES_AT_ONCE)
+    selection = _select(launch, limit, sample, wave if hierarchy is not None or sample is not None else None)
     threads = launch.threads_per_block
     traced = len(selection.batches) // 2 if sample is None else min(1, len(selection.batches) - 1)
     if selection.batches and not selection.batches[traced][2]:
@@ -123,9 +124,9 @@ def _count(
     return RunResult(_result(kernel, launch, engine, ledger, selection))
 
 
-def _select(launch: ResolvedLaunch, sample: Sample | None, wave: int | None) -> _Selection:
+def _select(launch: ResolvedLaunch, lanes: int, sample: Sample | None, wave: int | None) -> _Selection:
     total = launch.blocks
-    limit = max(1, _LANES_AT_ONCE // launch.threads_per_block)
+    limit = max(1, lanes // launch.threads_per_block)
     if sample is None or total <= sample.resident_blocks * (sample.waves + 1):
         size = min(limit, wave) if wave else limit
         batches = [

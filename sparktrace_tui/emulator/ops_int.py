@@ -97,11 +97,10 @@ def _high(a: Bits, b: Bits, is_signed: bool) -> Bits:
     low = a0 * b0
     mid = a1 * b0 + (low >> half)
     mid2 = a0 * b1 + (mid & mask)
-    high = a1 * b1 + (mid >> half) + (mid2 >> half)
+    high: Bits = a1 * b1 + (mid >> half) + (mid2 >> half)
     if is_signed:
         high = high - np.where(signed(a) < 0, b, np.uint64(0)) - np.where(signed(b) < 0, a, np.uint64(0))
-    made = high
-    return made
+    return high
 
 
 def _widened(value: Value, is_signed: bool) -> Value:

@@ -130,6 +130,14 @@ def _barrier_operands(ins: Instruction) -> tuple[int, ...]:
     return tuple(reg.slot for operand in operands for reg in _regs(operand))
 
 
+def lanes_at_once(kernel: Kernel, chosen: Slice, budget: int) -> int:
+    """How many lanes may run together so that their registers take at most `budget` bytes, were each of full size."""
+    widths = {reg.slot: max(reg.width, 1) for reg in kernel.registers}
+    written = {slot for ins in kernel.instructions if chosen.needed[ins.pc] for slot in results(ins)}
+    each = sum(widths.get(slot, 8) for slot in written) + kernel.local_bytes
+    return min(1 << 20, max(1 << 12, budget // max(each, 1)))
+
+
 @dataclass(frozen=True)
 class Segment:
     """Instructions start..end-1 that always run together; `closer` ends them (None: falls through to `end`)."""

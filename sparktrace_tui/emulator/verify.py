@@ -8,10 +8,11 @@ from sparktrace_tui.emulator.counters import Fault
 from sparktrace_tui.emulator.engine import Engine, Stopped
 from sparktrace_tui.emulator.masks import Batch
 from sparktrace_tui.emulator.memory import DeviceMemory
-from sparktrace_tui.emulator.program import slice_of
+from sparktrace_tui.emulator.program import lanes_at_once, slice_of
 from sparktrace_tui.emulator.ptx import Kernel
 
 _LANES_AT_ONCE = 1 << 16
+_BYTES_AT_ONCE = 1 << 28
 _MOST_GROUPS = 4
 
 
@@ -24,14 +25,16 @@ def verify(
     A launch that hangs stops at the fault.
     """
     checks = Checks(kernel, memory)
+    chosen = slice_of(kernel, everything=True)
     engine = Engine(
-        kernel, launch, memory, slice_of(kernel, everything=True), ledger=None, checks=checks, seed=seed, budget=budget
+        kernel, launch, memory, chosen, ledger=None, checks=checks, seed=seed, budget=budget
     )
     random = np.random.default_rng(seed)
     order = random.permutation(launch.blocks)
     threads = launch.threads_per_block
     groups = int(random.integers(1, _MOST_GROUPS + 1))
-    size = max(1, min(_LANES_AT_ONCE // threads, -(-launch.blocks // groups)))
+    lanes = min(_LANES_AT_ONCE, lanes_at_once(kernel, chosen, _BYTES_AT_ONCE))
+    size = max(1, min(lanes // threads, -(-launch.blocks // groups)))
     try:
         for start in range(0, launch.blocks, size):
             blocks = order[start : start + size]
