@@ -13,6 +13,7 @@ import shutil
 import sys
 import tempfile
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -32,6 +33,7 @@ from sparktrace_tui.store.families import read_family  # noqa: E402
 KERNELS = ROOT / "kernels"
 SURVIVORS = Path(__file__).with_name("survivors.toml")
 LIMIT_S = 120.0
+SURVIVED = ("correct", "mismatch")  # a mismatch between PTX and machine code says nothing of the results
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What `verify` made of a mutant: a verdict (`correct` means it survived), its message, and why it may survive."""
+    """What `verify` made of a mutant: a verdict (caught, unless one of SURVIVED), a message, why it may survive."""
 
     mutant: Mutant
     verdict: str
@@ -61,7 +63,7 @@ class Outcome:
 
     @property
     def survived(self) -> bool:
-        return self.verdict == "correct"
+        return self.verdict in SURVIVED
 
 
 # An operator is a pattern over a kernel's body and what replaces a match.
@@ -178,7 +180,7 @@ def judge(mutant: Mutant, client: Client, options: Options) -> Outcome:
             verdict, message = "hang", error.message
         except SparkTraceError as error:
             verdict, message = "error", error.message
-    return Outcome(mutant, verdict, message, explain(mutant) if verdict == "correct" else None)
+    return Outcome(mutant, verdict, message, explain(mutant) if verdict in SURVIVED else None)
 
 
 def explain(mutant: Mutant) -> str | None:
@@ -219,6 +221,8 @@ def main() -> int:
     unexplained = [outcome for outcome in survivors if outcome.reason is None]
     for outcome in survivors:
         print(f"{outcome.mutant}\n    {outcome.reason or 'NOT EXPLAINED'}")
+    verdicts = Counter(outcome.verdict for outcome in outcomes)
+    print("verdicts: " + ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common()))
     print(
         f"{len(outcomes)} mutants (seed {words.seed}): {len(outcomes) - len(survivors)} caught, "
         f"{len(survivors)} survived, {len(unexplained)} of them unexplained"

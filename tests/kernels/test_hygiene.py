@@ -7,6 +7,7 @@ import pytest
 
 from sparktrace_tui.domain.kernel.family import CAUSAL_FAMILIES, FAMILY_IDS, Family
 from sparktrace_tui.domain.kernel.key import decide
+from sparktrace_tui.emulator.rules import ADDRESSABLE_RULES
 from sparktrace_tui.store.captures import read_set
 from sparktrace_tui.store.families import read_family
 
@@ -110,5 +111,12 @@ def test_the_place_in_the_file_does_not_tell_the_winner(families: dict[str, Fami
 def test_in_a_causal_family_one_losing_rewrite_addresses_the_conflicts(name: str, families: dict[str, Family]) -> None:
     family = families[name]
     winner = family.variant(winner_of(family))
-    assert "SharedMemoryConflicts" not in winner.addresses
-    assert any(r.addresses == ("SharedMemoryConflicts",) for r in family.rewrites if r.id != winner.id)
+    rules = {"SharedMemoryConflicts", "UncoalescedSharedAccess"}
+    assert not rules & set(winner.addresses)
+    assert any(set(r.addresses) == rules for r in family.rewrites if r.id != winner.id)
+
+
+def test_every_address_is_a_rule_that_the_report_can_hold(families: dict[str, Family]) -> None:
+    for family in families.values():
+        for rewrite in family.rewrites:
+            assert set(rewrite.addresses) <= ADDRESSABLE_RULES, f"{family.id}/{rewrite.id}"
