@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 REMOVED = "[key removed]"
 KEY_NAMES = (
@@ -33,7 +33,17 @@ def secrets(environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
 
 def scrub(text: str, *more: str) -> str:
     """The text without any key: those of the environment, those given, and what has the form of one."""
-    for value in (*secrets(), *more):
+    return _without(text, (*secrets(), *more))
+
+
+def scrubber() -> Callable[[str], str]:
+    """`scrub` with the environment of this moment, for many texts."""
+    known = secrets()
+    return lambda text: _without(text, known)
+
+
+def _without(text: str, known: tuple[str, ...]) -> str:
+    for value in known:
         if len(value) >= _SHORTEST:
             text = text.replace(value, REMOVED)
     return _BEARER.sub(rf"\1{REMOVED}", _LOOKS_LIKE_KEY.sub(REMOVED, text))
@@ -44,11 +54,7 @@ def url_server_key() -> str:
     return os.environ.get("SPARKTRACE_API_KEY") or "none"
 
 
-def foreign_secret(values: Mapping[str, str]) -> str | None:
-    """The name of a header that carries a key of the environment other than SPARKTRACE_API_KEY; None is good."""
+def foreign_secrets() -> tuple[str, ...]:
+    """The keys of the environment that a server given by URL must not get: all but SPARKTRACE_API_KEY."""
     own = os.environ.get("SPARKTRACE_API_KEY")
-    others = [value for value in secrets() if value != own]
-    for name, value in values.items():
-        if any(secret in value for secret in others):
-            return name
-    return None
+    return tuple(value for value in secrets() if value != own)

@@ -3,10 +3,10 @@
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from sparktrace_tui.domain.errors import CannotReadOrWrite, SparkTraceError, UsageError
+from sparktrace_tui.domain.errors import SparkTraceError, UsageError
 from sparktrace_tui.players.faults import FATAL, Fault
 from sparktrace_tui.players.model import ModelPlayer
 from sparktrace_tui.players.protocol import Context, Message, Player, Reply
@@ -35,7 +35,8 @@ class Item:
 
 @dataclass(frozen=True)
 class Options:
-    """`max_cost` in the money of the prices; `retry_failed` asks again what ended in no turn."""
+    """`max_cost` in the money of the prices: nothing is sent whose cost, expected as the dearest reply so far, could
+    pass it together with what is in flight. `retry_failed` asks again what ended in no turn."""
 
     max_cost: float | None = None
     price: Price | None = None
@@ -159,7 +160,7 @@ class _State:
     stopped: Stopped = ""
     why: str = ""
     in_flight_cost: float = 0.0
-    errors: list[SparkTraceError] = field(default_factory=list)
+    dearest: float = 0.0
 
     def snapshot(self) -> Snapshot:
         spent = time.monotonic() - self.began
@@ -195,9 +196,14 @@ async def run(
     if isinstance(player, ModelPlayer):
         player.on_retry = lambda fault, wait: progress(_retrying(fault, wait))
     progress(Began(state.snapshot(), log.recovery.message))
-    queue = iter(todo)
+
+    def written(record: Record) -> None:
+        _count(record, chosen.price, player, state)
+        progress(Answered(record, state.snapshot()))
+
+    queue, writer = iter(todo), _Writer(log, written)
     workers = [
-        asyncio.create_task(_work(queue, player, log, chosen, state, progress))
+        asyncio.create_task(_work(queue, player, writer, chosen, state))
         for _ in range(min(_width(player, chosen), len(todo)))
     ]
     try:
@@ -209,10 +215,9 @@ async def run(
         for worker in workers:
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
+        await writer.finish()
         if isinstance(player, ModelPlayer):
             player.on_retry = None
-        if state.errors:
-            raise state.errors[0]
         progress(Ended(state.snapshot(), state.stopped, _why(state)))
     return Result(state.snapshot(), state.stopped, _why(state))
 
@@ -240,32 +245,63 @@ def _width(player: Player, options: Options) -> int:
     return 1
 
 
-async def _work(
-    queue: Iterator[Item], player: Player, log: RunLog, options: Options, state: _State, progress: Progress
-) -> None:
+async def _work(queue: Iterator[Item], player: Player, writer: "_Writer", options: Options, state: _State) -> None:
     for item in queue:
         await asyncio.sleep(0)  # A player that never waits must not keep the loop from hearing a cancellation.
         if state.stopped:
             return
-        ahead = _expected_cost(item, options.price) if player.paid else 0.0
+        ahead = max(_expected_cost(item, options.price), state.dearest) if player.paid else 0.0
         if options.max_cost is not None and (state.cost or 0.0) + state.in_flight_cost + ahead > options.max_cost:
             state.stopped, state.why = "cost", f"the next request could go over the limit of {options.max_cost:g}"
             return
         state.in_flight_cost += ahead
         state.running += 1
         try:
-            reply = await _ask(item, player)
+            await writer.write(record_of(item, await _ask(item, player)))
         finally:
             state.running -= 1
             state.in_flight_cost -= ahead
-        try:
-            record = log.append(record_of(item, reply))
-        except CannotReadOrWrite as error:
-            state.errors.append(error)
-            state.stopped = "fatal"
-            raise
-        _count(record, options.price, player, state)
-        progress(Answered(record, state.snapshot()))
+
+
+class _Writer:
+    """Writes to the log off the loop, since an fsync can take longer than many replies: all that came in while one was
+    under way share the next. `written` is told each record once it is safe on the disk."""
+
+    def __init__(self, log: RunLog, written: Callable[[Record], None]) -> None:
+        self._log = log
+        self._written = written
+        self._waiting: list[tuple[Record, asyncio.Future[None]]] = []
+        self._busy: asyncio.Task[None] | None = None
+
+    async def write(self, record: Record) -> None:
+        """Returns once the record is on the disk; one whose asker is cancelled meanwhile is written all the same."""
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((record, done))
+        if self._busy is None or self._busy.done():
+            self._busy = asyncio.create_task(self._drain())
+        await done
+
+    async def finish(self) -> None:
+        """Write what is left."""
+        while self._busy is not None and not self._busy.done():
+            await asyncio.wait([self._busy])
+
+    async def _drain(self) -> None:
+        while self._waiting:
+            batch, self._waiting = self._waiting, []
+            error: Exception | None = None
+            try:
+                for record in await asyncio.to_thread(self._log.append, *(record for record, _ in batch)):
+                    self._written(record)
+            except Exception as caught:
+                error = caught
+            for _, done in batch:
+                if done.done():
+                    continue
+                if error is None:
+                    done.set_result(None)
+                else:
+                    done.set_exception(error)
 
 
 async def _ask(item: Item, player: Player) -> Reply:
@@ -284,7 +320,9 @@ def _count(record: Record, price: Price | None, player: Player, state: _State) -
         if reply.fault in FATAL and not state.stopped:
             state.stopped, state.why = "fatal", reply.errors[-1] if reply.errors else reply.fault
     elif player.paid and price is not None:
-        state.cost = (state.cost or 0.0) + (price.of(reply.usage) or 0.0)
+        cost = price.of(reply.usage) or 0.0
+        state.cost = (state.cost or 0.0) + cost
+        state.dearest = max(state.dearest, cost)
 
 
 def record_of(item: Item, reply: Reply) -> Record:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from sparktrace_tui.domain.errors import BadInput, CannotReadOrWrite
 from sparktrace_tui.players.protocol import Reply, Usage
-from sparktrace_tui.players.secrets import scrub
+from sparktrace_tui.players.secrets import scrubber
 from sparktrace_tui.store.files import write_atomic
 from sparktrace_tui.store.lock import FileLock
 
@@ -141,20 +141,22 @@ class RunLog:
             if record.reply.stop != "no_turn" or not (retry_failed or record.reply.fault in again)
         )
 
-    def append(self, record: Record) -> Record:
-        """Write one record and fsync it; what it holds of a key is taken out. Returns it as written."""
-        stamped = _without_keys(_stamped_record(record))
-        line = _line({"kind": "reply", **record_to_json(stamped)}).encode("utf-8")
+    def append(self, *records: Record) -> list[Record]:
+        """Write records, one a line, with one fsync for all; what they hold of a key is taken out. Returns them as
+        written. Safe in a thread, one call at a time."""
+        clean = scrubber()
+        written = [_without_keys(_stamped_record(record), clean) for record in records]
+        lines = "".join(_line({"kind": "reply", **record_to_json(record)}) for record in written)
         try:
-            self._file.write(line)
+            self._file.write(lines.encode("utf-8"))
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:
             raise CannotReadOrWrite(
                 f"cannot write {self.path}: {error.strerror or error}", hint="What was written before is kept."
             ) from error
-        self._records[record.key] = stamped
-        return stamped
+        self._records.update({record.key: record for record in written})
+        return written
 
     def close(self) -> None:
         """Let another process have it."""
@@ -270,7 +272,7 @@ def _check_same(path: Path, found: Header, wanted: Header) -> None:
     for name in ("player", "set_id", "prompt_manifest", "seed", "answers", "settings"):
         old, new = getattr(found, name), getattr(wanted, name)
         if name == "settings":
-            old, new = ({k: v for k, v in side.items() if k not in _PACE} for side in (old, new))
+            old, new = ({k: v for k, v in side.items() if k not in PACE} for side in (old, new))
         if old != new:
             said = (
                 f"{name} is {old!r} there and {new!r} here" if name != "answers" else "its key differs from the set's"
@@ -278,25 +280,25 @@ def _check_same(path: Path, found: Header, wanted: Header) -> None:
             raise BadInput(f"{path} holds another run: {said}", hint="Name another file with --out.")
 
 
-def _without_keys(record: Record) -> Record:
+def _without_keys(record: Record, clean: Callable[[str], str]) -> Record:
     """The record with every key taken out of what came from outside, as where a server repeats the one it got."""
     reply = record.reply
     return replace(
         record,
         reply=replace(
             reply,
-            text=scrub(reply.text),
-            reasoning=scrub(reply.reasoning),
-            errors=tuple(map(scrub, reply.errors)),
-            model=None if reply.model is None else scrub(reply.model),
-            request_id=None if reply.request_id is None else scrub(reply.request_id),
-            stop_detail=scrub(reply.stop_detail),
+            text=clean(reply.text),
+            reasoning=clean(reply.reasoning),
+            errors=tuple(map(clean, reply.errors)),
+            model=None if reply.model is None else clean(reply.model),
+            request_id=None if reply.request_id is None else clean(reply.request_id),
+            stop_detail=clean(reply.stop_detail),
         ),
     )
 
 
 # Settings that change how fast a run goes and not what is answered.
-_PACE = ("concurrency", "per_minute", "tries", "timeout_s")
+PACE = ("concurrency", "per_minute", "tries", "timeout_s")
 
 
 def _stamped(header: Header) -> Header:
