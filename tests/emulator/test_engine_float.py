@@ -174,7 +174,7 @@ def test_flush_to_zero_keeps_the_sign() -> None:
     ("test", "model"),
     [
         ("lt", lambda a, b: a < b),
-        ("neu", lambda a, b: not a == b),
+        ("neu", lambda a, b: a != b),
         ("ne", lambda a, b: a < b or a > b),
         ("geu", lambda a, b: not a < b),
         ("equ", lambda a, b: not (a < b or a > b)),

@@ -7,8 +7,8 @@ import pytest
 
 from tests.emulator.engine_support import one_instruction
 
-EDGES = [0, 1, 2, 3, 7, 31, 32, 33, 63, 64, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x12345678, 0x7FFFFFFF, 0x80000000,
-         0xFFFFFFFE, 0xFFFFFFFF, 0xDEADBEEF]  # fmt: skip
+EDGES = [0, 1, 2, 3, 7, 31, 32, 33, 63, 64, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x12345678, 0x7FFFFFFF,
+         0x80000000, 0xFFFFFFFE, 0xFFFFFFFF, 0xDEADBEEF]  # fmt: skip
 
 
 def pairs(width: int, count: int) -> list[np.ndarray]:
@@ -137,7 +137,8 @@ CASES_32 = {
     "cvt.s64.s32 %d0, {a}; shr.s64 %d0, %d0, 16; cvt.u32.u64 {d}, %d0": lambda a: signed(a, 32) >> 16,
     "mul.wide.s32 %d0, {a}, {b}; shr.u64 %d0, %d0, 20; cvt.u32.u64 {d}, %d0": s(lambda a, b: a * b >> 20),
     "mad.wide.u32 %d0, {a}, {b}, 12; shr.u64 %d0, %d0, 20; cvt.u32.u64 {d}, %d0": lambda a, b: a * b + 12 >> 20,
-    "{{ .reg .b32 %t; add.s32 %t, {a}, 1; {{ .reg .b32 %t; mov.b32 %t, {b}; mov.b32 %r11, %t; }} add.s32 {d}, %t, %r11; }}":
+    "{{ .reg .b32 %t; add.s32 %t, {a}, 1; {{ .reg .b32 %t; mov.b32 %t, {b}; mov.b32 %r11, %t; }} "
+    "add.s32 {d}, %t, %r11; }}":
         lambda a, b: a + 1 + b,
 }  # fmt: skip
 CASES_64 = {

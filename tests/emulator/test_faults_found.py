@@ -145,7 +145,8 @@ def test_a_barrier_in_a_branch_that_some_threads_do_not_take() -> None:
 
 def test_threads_at_two_barriers_of_different_numbers_never_meet() -> None:
     source = body(
-        'if (t < 32) asm volatile("bar.sync 1, 64;" ::: "memory");', 'else asm volatile("bar.sync 2, 64;" ::: "memory");',
+        'if (t < 32) asm volatile("bar.sync 1, 64;" ::: "memory");',
+        'else asm volatile("bar.sync 2, 64;" ::: "memory");',
         "out[t] = t;",
     )  # fmt: skip
     fault = launch(source).fault("barrier_divergence")
