@@ -54,6 +54,23 @@ def _device(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", metavar="PROFILE", default=suppressed, help="device profile to emulate (gb10)")
 
 
+def _run(run: Parser) -> None:
+    run.add_argument("tasks", nargs="*", metavar="TASK", help="such as kernel-compass-full-forward (default: all six)")
+    run.add_argument("--player", metavar="PLAYER", required=True)
+    run.add_argument("--samples", type=int, default=1, metavar="K", help="ask each question K times")
+    run.add_argument("--out", metavar="FILE", help="the run log (default: in the user's data folder)")
+    run.add_argument("--dry-run", action="store_true", help="say what would be sent and send nothing")
+    run.add_argument("--max-cost", type=float, metavar="MONEY", help="stop before this is passed (needs prices.toml)")
+    run.add_argument("--yes", action="store_true", help="do not ask before many paid requests")
+    run.add_argument("--retry-failed", action="store_true", help="ask again what ended without a turn")
+    run.add_argument("--thinking", choices=("default", "off", "low", "high"), default="default")
+    run.add_argument("--max-output", type=int, default=32_768, metavar="TOKENS")
+    run.add_argument("--temperature", type=float, metavar="T", help="where the provider has one")
+    run.add_argument("--timeout", type=float, default=600.0, metavar="SECONDS", help="of one try")
+    run.add_argument("--concurrency", type=int, metavar="N")
+    run.add_argument("--per-minute", type=float, metavar="N", help="at most so many requests a minute")
+
+
 def build_parser() -> Parser:
     """All commands. `arguments.command_module` names the module below `sparktrace_tui.cli` whose `run` does it."""
     common = _common()
@@ -101,6 +118,16 @@ def build_parser() -> Parser:
     ask.add_argument("--player", metavar="PLAYER", required=True)
     ask.add_argument("--evidence", choices=("source", "full", "ablated"), default="full")
     ask.add_argument("--order", choices=("forward", "mirror"), default="forward")
+
+    _run(add("run", "run", "tasks to a run log; the same command resumes it"))
+
+    scores = add("scores", "scores", "the table of run logs (default: all of the user's)")
+    scores.add_argument("logs", nargs="*", metavar="LOG")
+
+    report = add("report", "report", "read an Nsight Compute report: .ncu-rep, CSV or text")
+    report.add_argument("file", metavar="FILE")
+    report.add_argument("--kernel", type=int, metavar="N", help="only kernel N, counted from 0")
+    report.add_argument("--without", choices=("names", "strict"), help="leave the bank-conflict lines out")
 
     new = add("new", "new", "scaffold a family that verifies as it stands, below --kernels DIR (default: kernels)")
     new.add_argument("family", metavar="FAMILY")
