@@ -257,6 +257,13 @@ class SparkTraceApp(App[None]):
             return
         self.push_screen(QuizScreen(captures, families, chain((first,), draws), rival))
 
+    async def action_quit(self) -> None:
+        """End the explorer from any screen: open questions are left unscored, and the summary is printed."""
+        for screen in self.screen_stack:
+            if isinstance(screen, PaneScreen):
+                screen.close()
+        self.exit()
+
     def show_page(self, title: str, lines: Iterable[str]) -> None:
         """Show plain lines over the screen; escape closes them."""
         from sparktrace_tui.ui.screens.help import PageScreen

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from sparktrace_tui.domain.report.ablation import ablate
-from sparktrace_tui.domain.report.conflicts import metric_reason
+from sparktrace_tui.domain.report.ablation import Ablated, ablate
+from sparktrace_tui.domain.report.conflicts import Level, metric_reason
 from sparktrace_tui.domain.report.report import Metric, Report, Rule, Table
 
 Shown = Literal["shown", "names", "strict"]
@@ -46,12 +46,17 @@ def evidence(report: Report, level: Shown) -> Evidence:
 
 
 @lru_cache(maxsize=8)
+def _ablated(key: _ById, level: Level) -> Ablated:
+    return ablate(key.report, level)
+
+
+@lru_cache(maxsize=8)
 def _evidence(key: _ById, level: Shown) -> Evidence:
     report = key.report
     if level != "shown":
-        found = ablate(report, level)
+        found = _ablated(key, level)
         return Evidence(found.report, level, len(found.removed))
-    kept = ablate(report, "names").report
+    kept = _ablated(key, "names").report
     flagged: set[int] = set()
     for section, left in zip(report.sections, kept.sections, strict=True):
         if section is left:

@@ -1,6 +1,9 @@
 """What can be seen and found on a screen, for the tests."""
 
+from contextlib import suppress
+
 from textual.pilot import Pilot
+from textual.worker import WorkerCancelled
 
 from sparktrace_tui.ui.app import SparkTraceApp
 from sparktrace_tui.ui.widgets.lines import Bar, LineView
@@ -9,11 +12,11 @@ SIZES = ((80, 24), (120, 40), (200, 60))
 
 
 async def settle(pilot: Pilot[None]) -> None:
-    """Wait until the workers are done and what they posted is drawn."""
-    await pilot.app.workers.wait_for_complete()
-    await pilot.pause()
-    await pilot.app.workers.wait_for_complete()
-    await pilot.pause()
+    """Wait until the workers are done and what they posted is drawn. A worker that a newer one replaced is done too."""
+    for _ in range(2):
+        with suppress(WorkerCancelled):
+            await pilot.app.workers.wait_for_complete()
+        await pilot.pause()
 
 
 def picture(app: SparkTraceApp) -> str:

@@ -307,7 +307,7 @@ async def test_no_families_says_where_they_are_expected(
 ) -> None:
     monkeypatch.setattr("sparktrace_tui.ui.library.kernels_dir", lambda: tmp_path / "none")
     monkeypatch.setattr("sparktrace_tui.ui.app.kernels_dir", lambda: tmp_path / "none")
-    app = make_app(family=None)
+    app = make_app(family=None, kernels=tmp_path / "none")
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         assert str(tmp_path / "none") in every_text(app).replace("\n", "")

@@ -44,6 +44,7 @@ async def test_a_whole_game_by_keys(make_app: MakeApp, size: tuple[int, int]) ->
         await settle(pilot)
         said = every_text(app)
         assert times_on(said) == {"padded"}
+        assert "meet in one bank" not in said
         assert "1.013 ms modelled" in picture(app)
         assert "✓" not in said
         assert "1.58" not in said
@@ -59,6 +60,7 @@ async def test_a_whole_game_by_keys(make_app: MakeApp, size: tuple[int, int]) ->
         assert "Switched to right" in said
         assert "1.58x and 1.00x the best time" in " ".join(said.split())
         assert "The report pulled towards" in said
+        assert "a warp's lanes meet in one bank" in " ".join(said.split())
         assert app.screen.game.outcome is Outcome.SWITCHED_TO_RIGHT
         assert load_seen(app.options.data_dir) == {"clamp_smem": "gb10-test"}
 
@@ -270,6 +272,31 @@ async def test_an_unknown_rival_is_a_message_and_browse_stays(make_app: MakeApp)
         await settle(pilot)
         assert not isinstance(app.screen, QuizScreen)
         assert any("nobody" in note.message for note in app._notifications)
+
+
+async def test_quitting_from_the_help_over_a_quiz_leaves_no_question_open(make_app: MakeApp) -> None:
+    app = make_app(start="quiz", evidence="source")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("a", "enter", "question_mark")
+        await settle(pilot)
+        await pilot.press("q")
+    assert app.summary
+    assert [record["event"] for record in read_games(app.options.data_dir)] == ["deal", "pick", "reveal", "abandon"]
+
+
+async def test_a_data_folder_that_cannot_be_written_is_said_and_the_game_goes_on(
+    make_app: MakeApp, tmp_path: Path
+) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "games").write_text("a file where a folder should be", encoding="utf-8")
+    app = make_app(start="quiz", evidence="source")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await pilot.press(letter(app, "registers"), "enter", "K")
+        await settle(pilot)
+        assert app.screen.game.outcome is Outcome.HELD_RIGHT
+        assert sum("not recorded" in note.message for note in app._notifications) == 1
 
 
 async def test_quitting_in_a_quiz_prints_its_summary(make_app: MakeApp, tmp_path: Path) -> None:

@@ -163,6 +163,9 @@ class PaneScreen(Screen[None]):
         return [p for p in found.panes if p not in ("header", "footer", "tabs", "small", "search")]
 
     def action_next_pane(self, step: int = 1) -> None:
+        if self.searching:
+            self._close_search()
+            return
         names = self.order()
         if names:
             here = names.index(self.pane) if self.pane in names else -1
@@ -204,8 +207,11 @@ class PaneScreen(Screen[None]):
 
         self.app.push_screen(HelpScreen(self.WHERE))
 
-    def action_quit(self) -> None:
-        self.app.exit()
+    async def action_quit(self) -> None:
+        await self.app.action_quit()
+
+    def close(self) -> None:
+        """The explorer is about to end: leave nothing open, and hand in what is to be printed."""
 
     def action_search(self) -> None:
         if self.current_plan.shape == "small":

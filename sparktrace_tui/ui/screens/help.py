@@ -99,8 +99,8 @@ class OverScreen(ModalScreen[None]):
         if isinstance(self.app, SparkTraceApp):
             self.app.next_theme()
 
-    def action_quit(self) -> None:
-        self.app.exit()
+    async def action_quit(self) -> None:
+        await self.app.action_quit()
 
 
 class HelpScreen(OverScreen):

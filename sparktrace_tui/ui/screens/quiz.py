@@ -1,13 +1,14 @@
 """The two-step quiz: pick, see the picked rewrite's time and nothing else, pick again, then everything and why."""
 
-from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
 
 from textual import work
 from textual.binding import BindingType
 from textual.content import Content
 
-from sparktrace_tui.domain.errors import SparkTraceError
+from sparktrace_tui.domain.errors import CannotReadOrWrite, SparkTraceError
 from sparktrace_tui.domain.kernel.capture import TIME_WORD, CaptureSet
 from sparktrace_tui.domain.kernel.family import ORIGINAL, Family
 from sparktrace_tui.domain.quiz.game import Game, Stage
@@ -36,6 +37,22 @@ EVIDENCE_WORDS: Mapping[Evidence, str] = {
     "ablated": "report without conflict lines",
 }
 _LEVEL: Mapping[Evidence, Shown] = {"source": "strict", "full": "shown", "ablated": "names"}
+
+
+class _ForgivingLog(GameLog):
+    """A game log whose failure is said once and ends no game."""
+
+    def __init__(self, path: Path, on_problem: Callable[[str], None]) -> None:
+        super().__init__(path)
+        self._on_problem, self._failed = on_problem, False
+
+    def append(self, record: dict[str, Any]) -> None:
+        try:
+            super().append(record)
+        except CannotReadOrWrite as error:
+            if not self._failed:
+                self._failed = True
+                self._on_problem(str(error))
 
 
 class QuizScreen(PaneScreen):
@@ -86,8 +103,12 @@ class QuizScreen(PaneScreen):
         return View("quiz", self.pane, self.body, self.zoomed, report, self.done)
 
     def on_mount(self) -> None:
+        self.game_log = _ForgivingLog(GameLog.new(self.explorer.options.data_dir).path, self._not_recorded)
         if not self.next_question():
             self.notify("This set has no question to ask here.", timeout=6)
+
+    def _not_recorded(self, problem: str) -> None:
+        self.notify(f"This game is not recorded: {problem}", severity="warning", timeout=8, markup=False)
 
     def next_question(self) -> bool:
         """Deal the next question; False where the session is over."""
@@ -108,7 +129,7 @@ class QuizScreen(PaneScreen):
                 self.captures,
                 family,
                 names,
-                log=GameLog.new(self.explorer.options.data_dir),
+                log=self.game_log,
                 seed=self.explorer.options.seed,
                 seen=draw.family in self.explorer.seen,
                 on_change=self._changed,
@@ -319,6 +340,8 @@ class QuizScreen(PaneScreen):
         """Leave the quiz with its summary, on a page now and as plain text when the explorer ends."""
         lines = self.summary_lines()
         self.explorer.summary += lines
+        if self.rival is not None:
+            self.app.run_worker(self.rival.close(), exit_on_error=False)
         self.dismiss()
         if lines:
             self.explorer.show_page("summary", lines)
@@ -377,10 +400,9 @@ class QuizScreen(PaneScreen):
             self.leaving = True
             self.notify("Escape again leaves the quiz; this question is not scored.", timeout=4)
 
-    def action_quit(self) -> None:
+    def close(self) -> None:
         self.abandon()
         self.explorer.summary += self.summary_lines()
-        self.app.exit()
 
 
 def short_name(name: str) -> str:

@@ -1,14 +1,22 @@
 """A report in a pane: sections that fold, rules with their estimated speedups, text reflowed to the width."""
 
+from functools import partial
+
 from textual.content import Content
 from textual.message import Message
 
 from sparktrace_tui.domain.report.report import Metric, Report, Rule, Section, Table
-from sparktrace_tui.ui.evidence import Evidence, Shown, evidence, rule_line
+from sparktrace_tui.ui.evidence import SHOWN, Evidence, Shown, evidence, rule_line
 from sparktrace_tui.ui.text import fit, number, one_line, reflow
 from sparktrace_tui.ui.widgets.lines import ListView, Row, styled
 
 _SEVERITY = {"OPT": "ncu-title", "INF": "dim", "WRN": "conflict", "ERR": "wrong"}
+
+
+def warm(report: Report) -> None:
+    """Work out what each level of the toggle shows, so that the toggle itself only draws."""
+    for level in SHOWN:
+        evidence(report, level)
 
 
 class ReportView(ListView):
@@ -28,6 +36,7 @@ class ReportView(ListView):
         self.empty = "There is no report here."
         self.folded: set[str] = set()
         self._evidence: Evidence | None = None
+        self._pages: dict[tuple[Shown, int, frozenset[str]], _Page] = {}
 
     def show(self, report: Report | None, level: Shown, empty: str = "") -> None:
         """Show a report at a level, or in its place a sentence that says why there is none."""
@@ -36,6 +45,9 @@ class ReportView(ListView):
         if report is not self.report:
             self.cursor = None
             self.scroll_to(0, 0, animate=False)
+            self._pages.clear()
+            if report is not None:
+                self.run_worker(partial(warm, report), thread=True, group="warm", exclusive=True, exit_on_error=False)
         self.report, self.level, self.empty = report, level, empty
         self._evidence = None if report is None else evidence(report, level)
         self.rebuild()
@@ -46,12 +58,18 @@ class ReportView(ListView):
         return self._evidence.removed if self._evidence else 0
 
     def build(self, width: int) -> tuple[list[str], list[Row]]:
-        page = _Page(width)
         if self._evidence is None:
+            page = _Page(width)
             for line in reflow(self.empty, width - 2):
                 page.add(styled((line, "dim")), "  ")
             return page.lines, page.rows
-        shown = self._evidence
+        key = (self.level, width, frozenset(self.folded))
+        if key not in self._pages:
+            self._pages[key] = self._page(self._evidence, width)
+        return self._pages[key].lines, self._pages[key].rows
+
+    def _page(self, shown: Evidence, width: int) -> "_Page":
+        page = _Page(width)
         page.launch(shown.report)
         for section in shown.report.sections:
             page.section(section, section.id in self.folded, shown)
@@ -63,7 +81,7 @@ class ReportView(ListView):
             if "other" not in self.folded:
                 for text in shown.report.other:
                     page.prose(text, "    ", "dim")
-        return page.lines, page.rows
+        return page
 
     def marked_rows(self) -> list[int]:
         found, before = [], False
