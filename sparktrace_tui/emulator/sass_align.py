@@ -30,9 +30,11 @@ _WEIGHT = {"memory": 6.0, "barrier": 6.0, "pipe": 3.0, "line": 1.0}
 class Place:
     """A straight run of machine instructions and what it runs with.
 
-    The run is executed as often as the most executed of `pcs`, times its share of a copied loop. `ratio`: how many PTX trips
-    one execution covers; copies of one PTX unit (`group`) share its trips, largest ratio first. `entry`: a pc that
-    runs once each time the loop is entered. `serialised`: the pc of an atomic that this run's loop retries.
+    The run is executed as often as `anchor`, the start of a PTX unit with an access, barrier or shuffle that the run
+    does without a guard; where there is none, as often as the most executed of `pcs`; times its share of a copied
+    loop. `ratio`: how many PTX trips one execution covers; copies of one PTX unit (`group`) share its trips, largest
+    ratio first. `entry`: a pc that runs once each time the loop is entered. `serialised`: the pc of an atomic that
+    this run's loop retries.
     """
 
     start: int
@@ -42,6 +44,11 @@ class Place:
     group: int | None = None
     entry: int | None = None
     serialised: int | None = None
+    anchor: int | None = None
+
+    def pc(self, totals: npt.NDArray[np.float64]) -> int:
+        """The PTX instruction whose executions are the place's own, by the launch's totals."""
+        return self.anchor if self.anchor is not None else max(self.pcs, key=lambda pc: float(totals[pc]))
 
 
 @dataclass(frozen=True)
@@ -75,9 +82,7 @@ class Alignment:
         result = np.zeros((*executions.shape[:-1], len(self.places)))
         for number, place in enumerate(self.places):
             if place.pcs:
-                # Of merged units the one that runs most, the matched one first: its phase is the place's phase.
-                pc = max(place.pcs, key=lambda pc: float(totals[pc]))
-                result[..., number] = executions[..., pc] * shares[number]
+                result[..., number] = executions[..., place.pc(totals)] * shares[number]
                 if place.serialised is not None and serialised and totals[place.serialised]:
                     result[..., number] *= serialised.get(place.serialised, 0.0) / totals[place.serialised]
         return result
@@ -89,7 +94,7 @@ class Alignment:
             if place.group is not None:
                 groups[place.group].append(number)
         for members in groups.values():
-            trips_total = float(totals[list(self.places[members[0]].pcs)].max())
+            trips_total = float(totals[self.places[members[0]].pc(totals)])
             entry = self.places[members[0]].entry
             entries = float(totals[entry]) if entry is not None else 1.0
             trips = left = trips_total / entries if entries else 0.0
@@ -159,23 +164,21 @@ class _Aligner:
     def _sass_features(self, unit: flow.Unit) -> Features:
         features: Features = Counter()
         for index in range(unit.start, unit.end):
-            item = self.function.instructions[index]
-            if item.memory is not None:
-                space, operation = item.memory
-                if operation == "reduction":
-                    operation = "atomic"
-                features["memory", space, operation, item.line] += item.width
-            elif item.root == "BAR":
-                features["barrier", item.line] += 1
-            elif item.pipe in ("shuffle", "vote"):
-                features["pipe", item.pipe, item.line] += 1
-            elif item.root in ("REDUX", "CREDUX"):
-                features["pipe", "redux", item.line] += 1
-            elif item.root == "MUFU":
-                features["pipe", "xu", item.line] += 1
-            else:
-                features["line", item.line] += 1
+            features.update(self._sass_feature(self.function.instructions[index]))
         return features
+
+    def _sass_feature(self, item: SassInstruction) -> dict[Key, int]:
+        if item.memory is not None:
+            return {("memory", item.memory[0], _family(item.memory[1]), item.line): item.width}
+        if item.root == "BAR":
+            return {("barrier", item.line): 1}
+        if item.pipe in ("shuffle", "vote"):
+            return {("pipe", item.pipe, item.line): 1}
+        if item.root in ("REDUX", "CREDUX"):
+            return {("pipe", "redux", item.line): 1}
+        if item.root == "MUFU":
+            return {("pipe", "xu", item.line): 1}
+        return {("line", item.line): 1}
 
     def result(self) -> Alignment:
         assigned = self._assign()
@@ -304,6 +307,7 @@ class _Aligner:
                 continue
             j = assigned[i][0]
             pcs = self._pcs((j, *self.merged.get(i, ())))
+            anchor = self._anchor(i, (j, *self.merged.get(i, ())))
             loops = {self.sass_units[k].header for k in by_unit[j]}
             ptx_unit = self.ptx_units[j]
             entry = self.ptx_units[ptx_unit.entry].start if ptx_unit.entry is not None else None
@@ -311,12 +315,24 @@ class _Aligner:
             if ptx_unit.depth > unit.depth and not self._holds_anchor(i, j):
                 places.append(Place(unit.start, unit.end, self._nearest(i, assigned)))
             elif ptx_unit.depth and (len(loops) > 1 or ratio > 1):
-                places.append(Place(unit.start, unit.end, pcs, ratio, j, entry))
+                places.append(Place(unit.start, unit.end, pcs, ratio, j, entry, anchor=anchor))
             elif retried := self._retried(i):
-                places.append(Place(unit.start, unit.end, pcs, serialised=retried))
+                places.append(Place(unit.start, unit.end, pcs, serialised=retried, anchor=anchor))
             else:
-                places.append(Place(unit.start, unit.end, pcs))
+                places.append(Place(unit.start, unit.end, pcs, anchor=anchor))
         return places
+
+    def _anchor(self, i: int, units: tuple[int, ...]) -> int | None:
+        """The start of the first of these PTX units that machine unit i does something of without a guard."""
+        sure: Features = Counter()
+        for index in range(self.sass_units[i].start, self.sass_units[i].end):
+            item = self.function.instructions[index]
+            if not item.guard:
+                sure.update(self._sass_feature(item))
+        for j in units:
+            if any(key[0] in _STRONG and sure[key] for key in self.ptx_features[j]):
+                return self.ptx_units[j].start
+        return None
 
     def _holds_anchor(self, i: int, j: int) -> bool:
         """Whether machine unit i does any of the accesses, barriers or shuffles of PTX unit j, if it has any."""
