@@ -48,7 +48,7 @@ WORKER = (sys.executable, "-m", "sparktrace_tui.backends.worker")
 # Time limits of requests in seconds. A GPU answers soon or not at all; the emulator counts for as long as it takes.
 LIMITS: Mapping[str, Mapping[str, float]] = {
     "pycuda": {"hello": 60.0, "verify": 120.0, "time": 180.0, "profile": 360.0},
-    "emulated": {"hello": 60.0, "verify": 600.0, "time": 600.0, "profile": 600.0},
+    "emulated": {"hello": 60.0, "verify": 600.0, "time": 600.0, "profile": 600.0, "emulate": 600.0},
 }
 
 
@@ -99,6 +99,28 @@ class Client:
     ) -> Profile:
         arguments = {"folder": str(folder), "variant": variant, "options": to_json(options)}
         return profile_from_json(self.request("profile", arguments, self._limit("profile"), progress))
+
+    def emulate(
+        self,
+        source: str,
+        name: str,
+        options: Options,
+        *,
+        plan: Path | None = None,
+        folder: Path | None = None,
+        variant: str | None = None,
+    ) -> dict[str, Any]:
+        """Emulate a source under a plan file, or under the plan of a family's variant (see backends/emulate.py)."""
+        arguments = {
+            "source": source,
+            "name": name,
+            "plan": None if plan is None else str(plan.resolve()),
+            "folder": None if folder is None else str(folder.resolve()),
+            "variant": variant,
+            "options": to_json(options),
+        }
+        result: dict[str, Any] = self.request("emulate", arguments, self._limit("emulate"))
+        return result
 
     def _limit(self, do: str) -> float:
         if self.limit_s is not None and do != "hello":

@@ -7,14 +7,13 @@ from pathlib import Path
 from sparktrace_tui.backends.inputs import NUMPY_DTYPES, AnyArray, draw
 from sparktrace_tui.backends.protocol import Hello, Options, Profile, Progress, Timing, Verification
 from sparktrace_tui.backends.verification import Ran, verify_variant
-from sparktrace_tui.domain.errors import BadInput
 from sparktrace_tui.domain.kernel.family import Family, Variant
 from sparktrace_tui.domain.kernel.plan import Array, ResolvedLaunch, Size
 from sparktrace_tui.domain.report.serial import report_to_json
 from sparktrace_tui.emulator import machine, model, toolchain
 from sparktrace_tui.emulator import profile as profiles
 from sparktrace_tui.emulator.counters import Fault
-from sparktrace_tui.emulator.estimate import PlanEstimate, Prepared, estimate, prepare
+from sparktrace_tui.emulator.estimate import PlanEstimate, Prepared, estimate, kernel_of, prepare
 from sparktrace_tui.emulator.memory import DeviceMemory
 from sparktrace_tui.emulator.metrics import plan_counters
 from sparktrace_tui.emulator.report import emulated_report
@@ -139,7 +138,7 @@ def problem_memory(
     seed: int,
 ) -> DeviceMemory:
     """Device memory for counting. Contents are drawn only where an address or a branch depends on them."""
-    data = any(machine.needs_data(prepared.kernels[launch.kernel]) for launch in launches)
+    data = any(machine.needs_data(kernel_of(prepared, launch)) for launch in launches)
     contents = {}
     for name, array in arrays.items():
         shape = array.resolve_shape(size)
@@ -154,13 +153,7 @@ def run_checked(
     memory = DeviceMemory(arrays)
     notes: dict[str, None] = {}
     for launch in launches:
-        kernel = prepared.kernels.get(launch.kernel)
-        if kernel is None:
-            known = ", ".join(prepared.kernels)
-            raise BadInput(
-                f"the plan launches {launch.kernel!r}, which {prepared.source_name} does not define ({known})"
-            )
-        result = machine.run(kernel, launch, memory, mode="verify", seed=seed)
+        result = machine.run(kernel_of(prepared, launch), launch, memory, mode="verify", seed=seed)
         notes.update(dict.fromkeys(describe(fault, prepared.source_name) for fault in result.benign))
         if result.faults:
             faults = tuple((_VERDICTS.get(f.kind, f.kind), describe(f, prepared.source_name)) for f in result.faults)

@@ -48,8 +48,37 @@ def handle(backend: Backend, request: dict[str, Any], send: Any) -> Any:
             return [to_json(t) for t in backend.time(Path(request["folder"]), variants, options, progress)]
         case "profile":
             return to_json(backend.profile(Path(request["folder"]), request["variant"], options, progress))
+        case "emulate":
+            return _emulate(backend, request, options)
         case unknown:
             raise ValueError(f"unknown request {unknown!r}")
+
+
+def _emulate(backend: Backend, request: dict[str, Any], options: Options) -> Any:
+    """A source under a plan file, or under the plan of a family's variant (an edited copy of it)."""
+    from sparktrace_tui.backends.emulate import emulate_source
+    from sparktrace_tui.backends.emulated import EmulatedBackend
+    from sparktrace_tui.store.families import read_family
+    from sparktrace_tui.store.plans import read_plan
+
+    if not isinstance(backend, EmulatedBackend):
+        raise ValueError("only the emulated backend emulates")
+    if request.get("plan") is not None:
+        plan = read_plan(Path(request["plan"]))
+        arrays, size, launches = plan.arrays, plan.size, plan.resolve()
+    else:
+        family = read_family(Path(request["folder"]))
+        arrays, size, launches = family.arrays, family.problem, family.launches(request["variant"], family.problem)
+    return emulate_source(
+        backend.device,
+        request["source"],
+        request["name"],
+        arrays,
+        size,
+        launches,
+        sampling=options.sampling,
+        seed=options.seed,
+    )
 
 
 def main(arguments: list[str]) -> int:

@@ -129,6 +129,13 @@ def build_parser() -> Parser:
     report.add_argument("--kernel", type=int, metavar="N", help="only kernel N, counted from 0")
     report.add_argument("--without", choices=("names", "strict"), help="leave the bank-conflict lines out")
 
+    emulate = add("emulate", "emulate", "counters and modelled time of a kernel of your own")
+    emulate.add_argument("file", metavar="FILE.cu")
+    emulate.add_argument("--plan", metavar="PLAN.toml", required=True, help="arrays, scalars and launches")
+    emulate.add_argument("--lines", action="store_true", help="print the source with counts in the margin")
+    emulate.add_argument("--no-sampling", action="store_true", help="emulate every block")
+    _device(emulate)
+
     new = add("new", "new", "scaffold a family that verifies as it stands, below --kernels DIR (default: kernels)")
     new.add_argument("family", metavar="FAMILY")
 

@@ -68,7 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
         left = engine.estimate(items, player, price, log.settled(retry_failed=arguments.retry_failed))
         _consent(arguments, left, own, player)
         result = asyncio.run(_run(items, player, log, options))
-        said = warnings_of(parse_spec(player.name).model, log.records).messages
+        said = (
+            warnings_of(parse_spec(player.name).model, log.records).messages if isinstance(player, ModelPlayer) else ()
+        )
     for line in said:
         say(f"warning: {line}")
     say(f"log: {path}")

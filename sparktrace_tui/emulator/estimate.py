@@ -126,11 +126,12 @@ def estimate(
 
 def _later_needs_data(prepared: Prepared, launches: Sequence[ResolvedLaunch]) -> list[bool]:
     """Whether, after each launch, one comes whose addresses or branches depend on what memory holds by then."""
-    needs = [machine.needs_data(_kernel(prepared, launch)) for launch in launches]
+    needs = [machine.needs_data(kernel_of(prepared, launch)) for launch in launches]
     return [any(needs[i + 1 :]) for i in range(len(launches))]
 
 
-def _kernel(prepared: Prepared, launch: ResolvedLaunch) -> Kernel:
+def kernel_of(prepared: Prepared, launch: ResolvedLaunch) -> Kernel:
+    """The kernel that a launch names; BadInput where the source has none of that name."""
     if launch.kernel not in prepared.kernels:
         raise BadInput(
             f"{prepared.source_name} has no kernel {launch.kernel}",
@@ -143,7 +144,7 @@ def _launch(
     prepared: Prepared, launch: ResolvedLaunch, memory: DeviceMemory, profile: DeviceProfile,
     hierarchy: Hierarchy, sampling: bool, seed: int, keep_data: bool,
 ) -> LaunchEstimate:  # fmt: skip
-    kernel = _kernel(prepared, launch)
+    kernel = kernel_of(prepared, launch)
     alignment = prepared.alignments[launch.kernel]
     resources = prepared.resources[launch.kernel]
     shared = resources.static_shared_bytes + launch.shared_bytes
