@@ -59,7 +59,7 @@ def margin(report: Report, source: str) -> str:
 MARGIN = {
     "instructions": "inst_executed",
     "conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared",
-    "sectors": "l1tex__t_sectors_pipe_lsu_mem_global",
+    "sectors": "memory_l2_theoretical_sectors_global",
 }
 
 
