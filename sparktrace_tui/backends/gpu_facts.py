@@ -95,6 +95,14 @@ class ClockReader:
         """The clock now, and what holds it back."""
         return self._from_nvml() if self._nvml is not None else self._from_smi()
 
+    def most_mhz(self) -> float | None:
+        """The highest SM clock that the device can have, None where it cannot be read."""
+        if self._nvml is None:
+            return self._ask_smi("clocks.max.sm")
+        mhz = ctypes.c_uint()
+        failed = self._nvml.nvmlDeviceGetMaxClockInfo(self._handle, 1, ctypes.byref(mhz))
+        return None if failed else float(mhz.value)
+
     def _open(self) -> None:
         try:
             nvml = ctypes.CDLL("libnvidia-ml.so.1")
@@ -118,18 +126,15 @@ class ClockReader:
         return Clock(float(mhz.value))
 
     def _from_smi(self) -> Clock:
+        return Clock(self._ask_smi("clocks.sm"))
+
+    def _ask_smi(self, what: str) -> float | None:
         if not self._smi:
-            return Clock()
-        query = "--query-gpu=clocks.sm"
+            return None
+        command = ["nvidia-smi", f"--id={self._bus}", f"--query-gpu={what}", "--format=csv,noheader,nounits"]
         try:
-            done = subprocess.run(
-                ["nvidia-smi", f"--id={self._bus}", query, "--format=csv,noheader,nounits"],
-                capture_output=True,
-                text=True,
-                timeout=_SMI_SECONDS,
-                check=False,
-            )
-            return Clock(float(done.stdout.strip()))
+            done = subprocess.run(command, capture_output=True, text=True, timeout=_SMI_SECONDS, check=False)
+            return float(done.stdout.strip())
         except (OSError, ValueError, subprocess.TimeoutExpired):
             self._smi = False
-            return Clock()
+            return None

@@ -18,14 +18,16 @@ SIZE = "{ width = 96, height = 64 }"
 
 
 def build(folder: Path) -> Path:
-    """Compile the stub driver and the host kernels (one right, one that also writes past the end)."""
+    """Compile the stub driver, host kernels (right, and writing past the end too) and, in a folder apart, the clock."""
     gcc = shutil.which("gcc")
     if gcc is None or platform.system() != "Linux":
         pytest.skip("the stub driver needs gcc on Linux")
+    (folder / "nvml").mkdir()
     stub, host = str(HERE / "stub_cuda.c"), str(HERE / "host_clamp.c")
     for arguments in (
         [stub, "-Wl,-soname,libcuda.so.1", "-ldl", "-o", str(folder / "libcuda.so.1")],
         [host, "-o", str(folder / "host_clamp.so")],
+        [str(HERE / "stub_nvml.c"), "-Wl,-soname,libnvidia-ml.so.1", "-o", str(folder / "nvml" / "libnvidia-ml.so.1")],
         [host, "-DPAST_THE_END", "-o", str(folder / "host_past_the_end.so")],
     ):
         subprocess.run([gcc, "-shared", "-fPIC", "-O1", *arguments], check=True)
@@ -51,6 +53,12 @@ class Stub:
         self._patch.setenv("STUB_CUDA_FAULT", kind)
         if block is not None:
             self._patch.setenv("STUB_CUDA_BLOCK", block)
+
+    def clock(self, mhz: int, reasons: int = 0) -> None:
+        """Let the device's clock be read, at this value and held back for these reasons (NVML's bits)."""
+        self._patch.setenv("LD_LIBRARY_PATH", f"{self.folder}{os.pathsep}{self.folder / 'nvml'}")
+        self._patch.setenv("STUB_NVML_MHZ", str(mhz))
+        self._patch.setenv("STUB_NVML_REASONS", str(reasons))
 
     def host_kernels(self, name: str | None) -> None:
         """What launches compute: the library of that name, or nothing."""

@@ -3,7 +3,8 @@
  * names a library with a host function of the kernel's name, which then gets the packed arguments.
  *
  * STUB_CUDA_LOG    file that gets a line for each load, launch, allocation and free
- * STUB_CUDA_FAULT  no_device | out_of_memory | too_many_resources | illegal_address | launch_timeout | die | hang
+ * STUB_CUDA_INTEGRATED  if set, the device shares the system's memory
+ * STUB_CUDA_FAULT  no_device | die_at_start | out_of_memory | too_many_resources | illegal_address | launch_timeout | die | hang
  * STUB_CUDA_BLOCK  limits faults of launches to those with this block shape, such as 32x4x1
  */
 #include <dlfcn.h>
@@ -38,7 +39,12 @@ static const char *fault(void)
     if (log) { fprintf(log, __VA_ARGS__); fputc('\n', log); fclose(log); } } while (0)
 #define LIVE do { if (sticky) return sticky; } while (0)
 
-CUresult cuInit(unsigned flags) { (void)flags; return strcmp(fault(), "no_device") ? OK : NO_DEVICE; }
+CUresult cuInit(unsigned flags)
+{
+    (void)flags;
+    if (!strcmp(fault(), "die_at_start")) abort();
+    return strcmp(fault(), "no_device") ? OK : NO_DEVICE;
+}
 CUresult cuDriverGetVersion(int *v) { *v = 13000; return OK; }
 CUresult cuDeviceGetCount(int *n) { *n = 1; return OK; }
 CUresult cuDeviceGet(int *d, int i) { *d = i; return i ? INVALID_VALUE : OK; }
@@ -52,6 +58,7 @@ CUresult cuDeviceGetAttribute(int *v, int which, int d)
     switch (which) {
     case 8: *v = 49152; break;    /* shared memory a block */
     case 10: *v = 32; break;      /* warp */
+    case 18: *v = getenv("STUB_CUDA_INTEGRATED") != NULL; break;
     case 16: *v = 48; break;      /* multiprocessors */
     case 38: *v = 1 << 20; break; /* L2 */
     case 39: *v = 1536; break;    /* threads a multiprocessor */
@@ -190,6 +197,15 @@ CUresult cuLaunchKernel(struct function *f, unsigned gx, unsigned gy, unsigned g
         if (!run) return NOT_FOUND;
         run(extra[1], grid, block);
     }
+    return OK;
+}
+
+/* NVRTC asks the driver for tables of private calls; this one says that it is as long as its own length and holds none. */
+CUresult cuGetExportTable(const void **table, const void *id)
+{
+    static const uint64_t empty[1] = {sizeof empty};
+    (void)id;
+    *table = empty;
     return OK;
 }
 

@@ -234,6 +234,17 @@ def test_timing_runs_all_variants_alike_and_keeps_what_it_read(client: Client, f
         assert launched == turns + others
 
 
+def test_the_clock_and_what_holds_it_back_are_read_in_every_block(
+    client: Client, family: FamilyMaker, stub: Stub
+) -> None:
+    stub.clock(1410, reasons=0x4 | 0x1 | 0x40)  # a power cap, idleness (which holds nothing back) and heat
+    assert client.hello().facts["clocks"] == "NVML"
+    session = client.time(family(), ("original", "padded"), OPTIONS)["original"].raw["session"]
+    assert session["clock_mhz"] == 1410
+    reading = {"sm_mhz": 1410, "held_back": ["software power cap", "hardware thermal slowdown"]}
+    assert [block["clocks"] for block in session["blocks"]] == [[reading, reading]] * 5
+
+
 def test_a_result_that_is_wrong_at_the_problem_size_is_found_after_timing(
     client: Client, family: FamilyMaker, stub: Stub
 ) -> None:
