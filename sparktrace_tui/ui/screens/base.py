@@ -38,6 +38,7 @@ class PaneScreen(Screen[None]):
         self.pane = "original"
         self.zoomed = False
         self.searching = False
+        self._planned: Plan | None = None
 
     @property
     def explorer(self) -> "SparkTraceApp":
@@ -129,8 +130,11 @@ class PaneScreen(Screen[None]):
             bar.refresh()
 
     def replan(self) -> None:
-        """Lay the panes out again and give the attended one the focus."""
-        self.query_one(Panes).replan()
+        """Lay the panes out again where the plan has changed, and draw the bars."""
+        wanted = self.current_plan
+        if wanted != self._planned:
+            self._planned = wanted
+            self.query_one(Panes).replan()
         self.repaint_bars()
 
     def action_pane(self, name: str) -> None:
@@ -217,7 +221,7 @@ class PaneScreen(Screen[None]):
         if self.current_plan.shape == "small":
             return
         self.searching = True
-        self.query_one(Panes).replan()
+        self.replan()
         search = self.query_one(SearchInput)
         search.value = ""
         search.focus()
