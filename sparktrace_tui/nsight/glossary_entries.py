@@ -42,7 +42,7 @@ ENTRIES: tuple[tuple[tuple[str, ...], str, Better], ...] = (
         "Clocks in which a multiprocessor had at least one warp, averaged over all of them.",
         DOWN,
     ),
-    (("gpc__cycles_elapsed.avg.per_second", "SM Frequency"), "The multiprocessors' clock while the kernel ran.", NEITHER),
+    (("gpc__cycles_elapsed.avg.per_second", "SM Frequency"), "The clock of the SMs during the run.", NEITHER),
     (("dram__cycles_elapsed.avg.per_second", "DRAM Frequency"), "The memory clock while the kernel ran.", NEITHER),
     (
         ("dram__bytes.sum.per_second",),

@@ -58,7 +58,7 @@ _NAMED_PROSE = re.compile(
     re.I,
 )
 _DERIVING_PROSE = (
-    (re.compile(r"excessive\s+(?:shared\s+)?(?:memory\s+)?wavefront|uncoalesced\s+shared", re.I), EXCESSIVE),
+    (re.compile(r"excessive\s+(?:shared\s+)?(?:memory\s+)?wavefront|uncoalesced\s*shared", re.I), EXCESSIVE),
     (
         re.compile(r"wavefronts?\s+shared|wavefronts\s+for\s+shared|shared\s+(?:memory\s+)?wavefronts?", re.I),
         DERIVES,
