@@ -224,6 +224,9 @@ class Handler(BaseHTTPRequestHandler):
                 self.close_connection = True
             case "reset":
                 self._cut(wire, model)
+            case "early_end":
+                payload, kind = self._payload("normal", wire, model)
+                self._send(200, payload[: payload.index(b"event: message_delta")], kind=kind)
             case "no_temperature":
                 self._refuse_setting(wire, model, "temperature")
             case "no_thinking":

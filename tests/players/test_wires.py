@@ -4,11 +4,13 @@ import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from sparktrace_tui.players.model import PlayerSettings, Thinking
+from sparktrace_tui.players.limits import Gate, Limits
+from sparktrace_tui.players.model import ModelPlayer, PlayerSettings, Thinking
 from sparktrace_tui.players.protocol import Context, Message, Option, Player, Reply
 from sparktrace_tui.players.registry import make_player
 from sparktrace_tui.players.retry import RetryPolicy
@@ -126,6 +128,13 @@ async def test_a_trickle_that_never_pauses_long_still_meets_the_time_limit(wired
     wired.script = ["slow"]  # Eight pieces, 20 ms apart: 160 ms in all, and no pause of 100 ms.
     reply = await asked(player_on(wire, wired, timeout_s=0.1))
     assert (reply.stop, reply.fault) == ("no_turn", "timeout")
+
+
+async def test_a_stream_that_ends_before_its_message_is_no_reply(wired: Loopback) -> None:
+    wired.script = ["early_end", "normal"]
+    reply = await asked(player_on("anthropic", wired))
+    assert (reply.stop, reply.tries, reply.text) == ("stop", 2, TEXT)
+    assert reply.errors[0].startswith("connection: the stream ended before")
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -266,7 +275,7 @@ async def test_another_models_name_and_a_filled_limit_are_told(wired: Loopback, 
     assert [effective_stop(r.reply) for r in records].count("truncated") == 5
 
 
-KEY = "sk-test-VERYSECRETKEY0123456789"
+KEY = "VERYSECRET-of-no-known-form"
 OTHERS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "GOOGLE_API_KEY", "GEMINI_API_KEY",
           "NVIDIA_API_KEY", "OPENAI_ADMIN_KEY")  # fmt: skip
 
@@ -315,8 +324,6 @@ async def test_a_key_appears_in_no_file_error_or_output_of_a_run(
 
 
 async def test_many_at_once_are_as_many_as_the_limit_allows(wired: Loopback, tmp_path: Path) -> None:
-    from sparktrace_tui.players.limits import Limits
-
     wired.latency_s = 0.05
     items = make_items(30)
     player = player_on("chat", wired, limits=Limits(5))
@@ -327,10 +334,41 @@ async def test_many_at_once_are_as_many_as_the_limit_allows(wired: Loopback, tmp
     assert wired.most_busy == 5
 
 
-async def test_one_server_that_asks_to_wait_holds_every_try_back(wired: Loopback) -> None:
+async def test_no_try_begins_while_the_gate_is_held() -> None:
+    gate = Gate(Limits(4))
+    loop = asyncio.get_running_loop()
+    async with gate.slot():
+        gate.hold(0.05)
+    free = loop.time() + 0.05
+
+    async def enter() -> float:
+        async with gate.slot():
+            return loop.time()
+
+    assert all(moment >= free - 0.001 for moment in await asyncio.gather(*(enter() for _ in range(3))))
+
+
+async def test_tries_a_minute_are_spread_evenly() -> None:
+    gate = Gate(Limits(8, per_minute=3000))  # One each 20 ms.
+    moments = []
+    for _ in range(4):
+        async with gate.slot():
+            moments.append(asyncio.get_running_loop().time())
+    assert all(after - before >= 0.019 for before, after in pairwise(moments))
+
+
+async def test_a_server_that_asks_one_try_to_wait_holds_the_others_back(wired: Loopback) -> None:
     wired.script = ["429_wait", "normal"]
     player = player_on("chat", wired)
+    loop = asyncio.get_running_loop()
+    told: list[float] = []
+    assert isinstance(player, ModelPlayer)
+    player.on_retry = lambda fault, wait: told.append(loop.time() + wait)
     first = asyncio.create_task(player.reply(CHAT, CONTEXT))
+    while not told:
+        await asyncio.sleep(0.001)
+    await player.reply(CHAT, CONTEXT)
+    assert loop.time() >= told[0] - 0.001
     reply = await first
     await player.close()
     assert (reply.stop, reply.tries) == ("stop", 2)

@@ -146,7 +146,16 @@ def test_a_resume_may_go_at_another_pace(tmp_path: Path) -> None:
         RunLog.open(path, make_header(items, settings={"concurrency": 4, "thinking": "high"}))
 
 
-async def test_cancelling_keeps_what_came_back_and_says_what_is_left(tmp_path: Path) -> None:
+async def test_cancelling_keeps_what_came_back_and_says_what_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced = os.fsync
+
+    def slow_sync(handle: int) -> None:
+        time.sleep(0.02)
+        synced(handle)
+
+    monkeypatch.setattr("sparktrace_tui.runs.log.os.fsync", slow_sync)
     items = make_items(400)
     path = tmp_path / "run.jsonl"
     events: list[Event] = []

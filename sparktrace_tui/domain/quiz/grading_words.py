@@ -30,6 +30,7 @@ WEAK = _words(
     " keuze snabbast snabbaste nopein wybór najszybszy najszybsza volba nejrychlejší seçim seçimim hızlısı"
     " leggyorsabb выбор вибір итог вывод вердикт быстрый быстрая быстрее pilihan tercepat الأسرع الاختيار"
     " בחירה"
+    " ganador ganadora gewinner gagnant gagnante vencedor vencedora vincitore winnaar быстрым победитель"
 )
 WEAK_ENDINGS = _endings("选择 選擇 结论 結論 選択 选项 선택 결론 最快的 最快 最速")
 
@@ -59,7 +60,7 @@ BETWEEN = _words(
 # "I choose": these need a subject nearby, or the start of a sentence.
 CHOOSE = _words(
     "choose chose pick picked select selected go going went opt vote bet settle settled predict recommend say"
-    " stick keep stay take lean choosing picking selecting settling expect favour favor conclude"
+    " guess stick keep stay take lean choosing picking selecting settling expect favour favor conclude"
 )
 # First-person forms of other languages, which carry their subject.
 CHOOSE_OWN = _words(
@@ -105,6 +106,8 @@ JOINERS = _words(
 
 # A sentence with one of these claims nothing.
 CANNOT = (
+    "not that", "n't think", "not think", "n't believe", "not believe", "not sure", "not clear", "not convinced",
+    "i doubt",
     "cannot", "can't", "can not", "unable to", "impossible to", "not possible to", "hard to say",
     "difficult to say", "no way to", "don't know", "do not know", "not able to", "couldn't", "could not",
     "je ne peux pas", "impossible de", "kann nicht", "no puedo", "não posso", "non posso", "не могу",

@@ -327,9 +327,12 @@ def _sentence_of(text: str, at: int) -> str:
     return text[start.end() if start else low : at].lower().replace("’", "'")
 
 
+_TURN = re.compile(r",?\s(?:so|but|therefore|hence|thus|still|yet|however|donc|mais|aber|also|pero|mas)\s")
+
+
 def _is_guarded(text: str, at: int) -> bool:
     """Whether the sentence up to `at` only supposes, or says that nothing can be said."""
-    before = _sentence_of(text, at)
+    before = _TURN.split(_sentence_of(text, at))[-1]
     if not before:
         return False
     said = before.lstrip("(*_ ").split()
