@@ -37,6 +37,25 @@ def test_wide_accesses_are_grouped_by_halves_and_quarters() -> None:
     assert wavefronts(32 * (LANES % 8), 16) == (8, 4)
 
 
+def test_quarters_merge_where_lanes_pair_up_at_a_distance_of_one_or_two() -> None:
+    pairs, skipped = LANES // 2, LANES // 4 * 2 + LANES % 2
+    assert wavefronts(16 * pairs, 16) == (2, 0)
+    assert wavefronts(16 * skipped, 16) == (2, 0)
+    assert wavefronts(16 * (LANES // 8 * 4 + LANES % 4), 16) == (4, 0)  # lane xor 4: no merging
+
+
+def test_bytes_count_by_the_words_they_fall_in_wherever_the_row_starts() -> None:
+    """Lanes read bytes k and 127 + k: words 0 and 31 for k = 0, but 0 and 32 (one bank, 2-way) for k = 1."""
+    source = """__global__ void k(int* out, int n) {
+        __shared__ volatile char s[256]; int t = threadIdx.x, sum = 0;
+        #pragma unroll 1
+        for (int i = 0; i < n; ++i) sum += s[(t & 1) * 127 + i];
+        out[t] = sum; }"""
+    for n, expected in ((1, 1), (2, 1 + 2), (4, 1 + 2 + 2 + 2)):
+        total = count(source, 1, 32, {"out": np.zeros(32, np.int32)}, n).total("shared", "load")
+        assert (total.requests, total.wavefronts) == (n, expected)
+
+
 @st.composite
 def warp_addresses(draw: st.DrawFn) -> tuple[np.ndarray, int, np.ndarray]:
     """Strides, paddings and swizzles such as kernels use, and any active mask."""

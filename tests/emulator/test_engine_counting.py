@@ -86,6 +86,20 @@ def test_threads_together_execute_what_they_execute_alone() -> None:
     assert np.all(together.warp_executions * 32 >= together.thread_executions)
 
 
+def test_lanes_that_part_meet_again_at_once() -> None:
+    source = """__global__ void k(const int* in, int* out) {
+        int t = threadIdx.x, v;
+        if (t & 1) { v = in[t]; atomicAdd(out + 64, v); } else { v = in[t + 1] * 3; atomicMax(out + 65, v); }
+        for (int i = 0; i < t; ++i) { if ((v >> i) & 1) atomicAdd(out + 66, 1); out[i + 67] = v; }
+        out[t] = v; }"""
+    arrays = {"in": np.arange(64, dtype=np.int32), "out": np.zeros(200, np.int32)}
+    counters = run(source, 1, 32, arrays, mode="count").counts
+    assert counters.total("global", "load").requests == 2
+    stores = [a.requests for a in counters.accesses.values() if a.operation == "store"]
+    assert stores[-1] == 1, "the last store is executed by the whole warp at once"
+    assert sum(stores) == 1 + 31, "a loop runs as often as its busiest lane"
+
+
 def test_a_warp_executes_no_more_than_its_lanes_and_no_less_than_its_busiest() -> None:
     n = 96
     arrays = {"in": np.random.default_rng(5).integers(0, 500, n).astype(np.int32), "out": np.zeros(n, np.int32)}

@@ -121,6 +121,13 @@ def test_fused_multiply_add_differs_from_two_roundings_where_it_must() -> None:
     assert got[0] == np.float32(2**-24)
 
 
+def test_fused_multiply_add_is_not_rounded_to_double_on_the_way() -> None:
+    """24929 x 673 = 2^24 + 1: the product is halfway between two floats, and 2^-80 tips it upward."""
+    a, b, c = (np.array([v], np.float32) for v in (24929.0, 673.0 * 2.0**-24, 2.0**-80))
+    assert one_instruction("fma.rn.f32 {d}, {a}, {b}, {c}", [a, b, c], a.dtype)[0] == np.float32(1 + 2**-23)
+    assert one_instruction("fma.rn.f32 {d}, {a}, {b}, {c}", [a, b, -c], a.dtype)[0] == np.float32(1)
+
+
 @pytest.mark.parametrize(
     ("name", "chosen", "nan"),
     [("min", min, False), ("max", max, False), ("min.NaN", min, True), ("max.NaN", max, True)],

@@ -123,6 +123,7 @@ CASES_32 = {
     "setp.hi.u32 %p0, {a}, {b}; selp.b32 {d}, 1, 0, %p0": lambda a, b: int(a > b),
     "setp.eq.s32 %p0, {a}, {b}; setp.gt.or.u32 %p1|%p2, {a}, 40, %p0; selp.b32 {d}, 1, 0, %p2":
         lambda a, b: int(a <= 40 or a == b),
+    "setp.lt.s32 %p1|%p2, {a}, {b}; selp.b32 {d}, 1, 0, %p2": s(lambda a, b: int(a >= b)),
     "set.ne.u32.s32 {d}, {a}, {b}": lambda a, b: -int(a != b),
     "mov.b32 {{%h0, %h1}}, {a}; mov.b32 {d}, {{%h1, %h0}}": lambda a: (a >> 16) | (a << 16),
     "add.cc.u32 %r11, {a}, {b}; addc.u32 {d}, {c}, 5": lambda a, b, c: c + 5 + (a + b >> 32),

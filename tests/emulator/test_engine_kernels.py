@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sparktrace_tui.domain.errors import BadInput
+from sparktrace_tui.emulator import ptx
 from tests.emulator.engine_support import compiled, run
 
 
@@ -294,6 +295,39 @@ def test_barriers_that_count_and_barriers_for_some_warps() -> None:
     expected = int((data > 0).sum()) * 4 + 2 + int((data > 990).any())
     assert set(out.arrays["out"][:96]) == {expected}
     assert out.arrays["out"][96:].tolist() == data[63::-1].tolist()
+
+
+def test_lanes_that_wait_at_a_barrier_keep_their_registers() -> None:
+    source = """
+.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 k_0) {
+.reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %d<4>;
+ld.param.u64 %d1, [k_0]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.s64 %d1, %d1, %d2;
+setp.ge.u32 %p1, %r1, 32;
+@%p1 bra OTHER;
+mov.u32 %r2, 7; bar.sync 1, 32; bra END;
+OTHER: mov.u32 %r2, 9;
+END: st.global.u32 [%d1], %r2; ret;
+}"""
+    out = run(ptx.parse(source), 1, 64, {"out": np.zeros(64, np.int32)})
+    assert not out.faults
+    assert out.arrays["out"].tolist() == [7] * 32 + [9] * 32
+
+
+def test_tickets_of_several_counters_do_not_mix() -> None:
+    source = """__global__ void k(int* counters, int* out) {
+        int t = threadIdx.x; out[t] = atomicAdd(&counters[t % 3], t + 1); }"""
+    out = run(source, 1, 96, {"counters": np.array([5, 50, 500], np.int32), "out": np.zeros(96, np.int32)})
+    for place, start in enumerate((5, 50, 500)):
+        threads = [t for t in range(96) if t % 3 == place]
+        tickets = sorted((int(out.arrays["out"][t]), t) for t in threads)
+        running = start
+        for ticket, t in tickets:
+            assert ticket == running
+            running += t + 1
+        assert out.arrays["counters"][place] == running
 
 
 def test_halves_bfloats_and_doubles_in_a_kernel() -> None:

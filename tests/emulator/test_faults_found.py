@@ -96,6 +96,36 @@ def test_a_race_within_a_warp_needs_a_warp_barrier() -> None:
     assert "thread (1, 0, 0)" in fault.message
 
 
+def test_a_write_over_what_another_lane_just_read_needs_a_warp_barrier_too() -> None:
+    source = body(
+        "__shared__ int s[64];", "s[t] = t;", "__syncwarp();", "int v = s[t ^ 1];", "__syncwarp(); //read",
+        "s[t] = v + n;", "__syncwarp();", "out[t] = s[t];",
+    )  # fmt: skip
+    assert not launch(source).faults
+    outcome = launch(source.replace("__syncwarp(); //read", "__threadfence_block();"))
+    assert outcome.kinds == {"warp_race"}
+    assert outcome.fault("warp_race").line == 8
+
+
+def test_the_same_value_from_two_places_of_the_code_is_benign() -> None:
+    source = body(
+        "__shared__ volatile int s[1];", "if (t == 0) s[0] = n;", "if (t == 40) s[0] = VALUE;", "__syncthreads();",
+        "out[t] = s[0];",
+    )  # fmt: skip
+    same = launch(source.replace("VALUE", "n"))
+    assert not same.faults
+    assert [fault.line for fault in same.benign] == [5]
+    assert launch(source.replace("VALUE", "n + 1")).kinds == {"race"}
+
+
+def test_warps_that_wait_at_barriers_of_different_lines() -> None:
+    barrier = 'asm volatile("bar.sync 0;" ::: "memory");'
+    source = body("if (t < 32) {", "out[t] = n;", barrier, "} else {", "out[t] = 2 * n;", barrier, "}", "out[t] += 1;")
+    fault = launch(source).fault("barrier_divergence")
+    assert (fault.line, fault.thread) == (8, (32, 0, 0))
+    assert "line 5" in fault.message
+
+
 def test_a_warp_reduction_in_shared_memory_needs_its_warp_barriers() -> None:
     source = body(
         "__shared__ volatile int s[64];", "s[t] = in[t];", "__syncthreads();",

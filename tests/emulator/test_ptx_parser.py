@@ -53,11 +53,11 @@ def test_labels_become_pcs_and_lines_follow_loc() -> None:
 def test_a_line_of_a_header_is_given_where_it_was_inlined() -> None:
     made = kernel(
         ".loc 1 5 1\nmembar.gl;\n"
-        ".loc 2 90 3, function_name $L__info_string0, inlined_at 1 12 7\nmembar.cta;\n"
+        ".loc 2 90 3, function_name $L__info_string0, inlined_at 1 12 7\nmembar.cta;\n.loc 1 5 1\nmembar.gl;\n"
         ".loc 2 91 3, function_name $L__info_string1, inlined_at 2 90 3\nmembar.sys;\nret;",
         after='.file 1 "a.cu"\n.file 2 "b.h"\n.section .debug_str { $x: .b8 0 }',
     )
-    assert [i.line for i in made.instructions] == [5, 12, 12, 12]
+    assert [i.line for i in made.instructions] == [5, 12, 5, 12, 12]
 
 
 def test_parameters_are_laid_out_with_their_alignment() -> None:
