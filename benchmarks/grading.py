@@ -1,4 +1,4 @@
-"""How many replies a second both graders read: replies of 40 to 2,500 characters, most of them labelled at the end."""
+"""How many replies each grader reads in a second of CPU time: 40 to 2,500 characters, most labelled at the end."""
 
 import time
 
@@ -26,13 +26,13 @@ def main() -> None:
     for grader in GRADERS:
         best = 0.0
         for _ in range(5):
-            start = time.perf_counter()
+            start = time.process_time()
             for _ in range(50):
                 for text in replies:
                     grade(text, "stop", "B", grader)
-            best = max(best, 50 * len(replies) / (time.perf_counter() - start))
+            best = max(best, 50 * len(replies) / (time.process_time() - start))
         mean = sum(map(len, replies)) / len(replies)
-        print(f"{grader}: {best:,.0f} replies/s, {mean:,.0f} characters each")
+        print(f"{grader}: {best:,.0f} replies a CPU second, {mean:,.0f} characters each")
 
 
 if __name__ == "__main__":

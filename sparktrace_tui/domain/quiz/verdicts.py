@@ -23,7 +23,10 @@ class Found:
 # Scripts with spaces between words: a letter must not touch these. Chinese, Thai or Korean may touch it.
 _W = r"0-9A-Za-z_\u00c0-\u02ff\u0370-\u052f\u1e00-\u1fff"
 _W_OPEN = _W.replace("_", "")
-LONE = re.compile(rf"(?<![{_W_OPEN}])(?<![{_W_OPEN}]['’])(?:[A-Db-d]|[AaE-Ze-z\u0370-\u052f](?!\s*\w))(?![{_W_OPEN}])")
+# The letter comes first and what it must not touch after, so that the search can skip by first character.
+LONE = re.compile(
+    rf"[A-Za-z\u0370-\u052f](?![{_W_OPEN}])(?<![{_W_OPEN}].)(?<![{_W_OPEN}]['’].)(?:(?<=[A-Db-d])|(?!\s*\w))"
+)
 _TOKEN = re.compile(r"no\.|[^\W_\u0900-\u0e4e]+(?:['’-][^\W_]+)*|[\u0900-\u0e4e]+|\n|[^\w\s]|_", re.IGNORECASE)
 _CODE = re.compile(
     r"\+\+|#\w|\[\w|-[A-Za-z]|[.][A-Za-z0-9]|\([a-z]\w*\)|['’](?!s\b)[A-Za-z]"
