@@ -275,6 +275,25 @@ def capture_set(client: Client, plan: Plan, step: Step) -> CaptureSet:
     return finish_set(plan.into, {family.id: tuple(r.id for r in family.rewrites) for family in plan.families})
 
 
+def add_profile(
+    client: Client, folder: Path, family: Family, variant: str, into: Path, options: Options, step: Step
+) -> Capture:
+    """Profile one variant of a captured family and put what was read into its capture: counters, and the original's
+    report. Raises what the profile raises; the capture then stays as it was.
+    """
+    capture = read_capture(into / f"{family.id}.json")
+    wanted = replace(options, report=True, keep_reports=options.keep_reports or str(into))
+    profile = client.profile(folder, variant, wanted, lambda text: step(f"{family.id}/{variant}", text))
+    record = replace(capture.variants[variant], counters=dict(profile.counters))
+    report, made = capture.report, dict(capture.made)
+    if variant == ORIGINAL and profile.report is not None:
+        report = report_from_json(profile.report)
+        made["notes"] = "; ".join(profile.notes)
+    changed = replace(capture, variants={**capture.variants, variant: record}, report=report, made=made)
+    write_capture(into, changed)
+    return changed
+
+
 def _is_captured(into: Path, family: str, wanted: Mapping[str, str]) -> bool:
     path = into / f"{family}.json"
     if not path.is_file():

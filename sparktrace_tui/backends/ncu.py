@@ -12,7 +12,6 @@ from sparktrace_tui.backends.processes import Done, run_limited
 from sparktrace_tui.domain.errors import BadInput, MissingTool, SparkTraceError
 from sparktrace_tui.nsight.command import ncu_command
 
-LIMIT_S = 300.0
 VERSION_LIMIT_S = 30.0
 PERMISSION_HINT = (
     "Run as root, or let users profile: put `options nvidia NVreg_RestrictProfilingToAdminUsers=0` into "
@@ -73,7 +72,7 @@ def environment() -> dict[str, str]:
     return {**os.environ, "LC_ALL": "C", "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
 
 
-def profile(ncu: str, profiled: Profiled, output: Path, limit_s: float = LIMIT_S) -> tuple[str, ...]:
+def profile(ncu: str, profiled: Profiled, output: Path, limit_s: float) -> tuple[str, ...]:
     """Profile into `output` (an .ncu-rep); returns what ncu warned of.
 
     MissingTool where counters may not be read, BadInput where no kernel was profiled, SparkTraceError for the rest.

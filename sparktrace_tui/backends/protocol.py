@@ -78,7 +78,7 @@ class Options:
     """How to work: the seed of inputs and orders, whether grids may be sampled, and the checks' strictness.
 
     report: whether a real GPU's profile runs Nsight Compute, or gives resources alone. keep_reports: the folder that
-    its .ncu-rep files go to ("" for the cache).
+    its .ncu-rep files go to ("" for the cache). ncu_limit_s: how long one run of Nsight Compute may take.
     """
 
     seed: int = 0
@@ -86,6 +86,7 @@ class Options:
     sanitizer: bool = False
     report: bool = True
     keep_reports: str = ""
+    ncu_limit_s: float = 300.0
 
 
 class Backend(Protocol):

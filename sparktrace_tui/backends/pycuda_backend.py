@@ -175,7 +175,7 @@ class PyCudaBackend:
             len(launches),
             folder,
         )
-        notes = ncu.profile(found, profiled, output)
+        notes = ncu.profile(found, profiled, output, options.ncu_limit_s)
         progress("read the report")
         read = read_counters(output, len(launches))
         return Profile(variant, read.counters, resources, read.report, (*notes, *read.notes))
