@@ -160,7 +160,7 @@ def _open(body: str, comma: str) -> bool:
         return False
     record = _record(body, 0, len(body), comma)
     last = record.fields[-1] if record.fields else None
-    return last is not None and last.end == len(body) and body[last.start] == '"' and not record.tail
+    return last is not None and last.end == len(body) and body[last.start : last.start + 1] == '"' and not record.tail
 
 
 def _record(text: str, start: int, end: int, comma: str) -> Record:
