@@ -43,18 +43,17 @@ isolation=()
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# The headers: a CUDA toolkit's, or those of the package nvidia-cuda-runtime.
+# The headers: a CUDA toolkit's, or those of NVIDIA's packages.
 include=
-if nvcc=$(command -v nvcc); then
-  include=$(dirname "$(dirname "$(readlink -f "$nvcc")")")/include
-fi
-[ -f "$include/cuda.h" ] || for place in "${CUDA_HOME:-/usr/local/cuda}/include" /usr/local/cuda/include \
-  $("$python" -c 'import importlib.util as u
-s = u.find_spec("nvidia")
-print(*(f"{p}/cu13/include" for p in (s.submodule_search_locations if s else ())))'); do
-  if [ -f "$place/cuda.h" ]; then include=$place; break; fi
+for place in "$(dirname "$(dirname "$(readlink -f "$(command -v nvcc || echo /none/none)")")")/include" \
+  "${CUDA_HOME:-/usr/local/cuda}/include" /usr/local/cuda/include; do
+  if [ -f "$place/cuda.h" ] && [ -f "$place/cudaProfiler.h" ]; then include=$place; break; fi
 done
-[ -f "$include/cuda.h" ] || fail "finds no cuda.h: install a CUDA toolkit, or the package nvidia-cuda-runtime"
+if [ -z "$include" ]; then
+  pip install "${offline[@]}" --no-deps --target "$work/headers" 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-profiler-api==13.0.*' \
+    || fail "finds no cuda.h: install a CUDA toolkit"
+  include=$work/headers/nvidia/cu13/include
+fi
 
 if [ -z "$libcuda" ]; then
   libcuda=$work/stub

@@ -28,7 +28,6 @@ from sparktrace_tui.backends.protocol import (
 from sparktrace_tui.domain import errors
 from sparktrace_tui.domain.errors import SparkTraceError
 
-
 class WorkerDied(SparkTraceError):
     """The worker process ended in the middle of a request."""
 
@@ -50,6 +49,7 @@ LIMITS: Mapping[str, Mapping[str, float]] = {
     "pycuda": {"hello": 60.0, "verify": 120.0, "time": 180.0, "profile": 360.0},
     "emulated": {"hello": 60.0, "verify": 600.0, "time": 600.0, "profile": 600.0, "emulate": 600.0},
 }
+SANITIZER_S = 300.0  # more for a verification that runs compute-sanitizer too
 
 
 class Client:
@@ -81,7 +81,8 @@ class Client:
         self, folder: Path, variant: str, options: Options, progress: Callable[[str], None] | None = None
     ) -> Verification:
         arguments = {"folder": str(folder), "variant": variant, "options": to_json(options)}
-        return verification_from_json(self.request("verify", arguments, self._limit("verify"), progress))
+        limit_s = self._limit("verify") + (SANITIZER_S if options.sanitizer else 0.0)
+        return verification_from_json(self.request("verify", arguments, limit_s, progress))
 
     def time(
         self,

@@ -94,7 +94,7 @@ def start_watchdog() -> None:
         hung_up = select.poll()
         hung_up.register(0, 0)
         while os.getppid() == worker:
-            if hung_up.poll(200) and _parent_of(worker) != client:
+            if hung_up.poll(200) and _parent_of(worker) not in (client, None):
                 kill_session(worker)
                 break
             if hung_up.poll(0):
@@ -104,6 +104,7 @@ def start_watchdog() -> None:
 
 
 def _parent_of(pid: int) -> int | None:
+    """None where there is no /proc to ask."""
     try:
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
     except OSError:

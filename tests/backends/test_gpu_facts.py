@@ -1,5 +1,6 @@
 """What is read of devices, drivers and memory, from texts as they are found on real machines."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from sparktrace_tui.backends.gpu_compile import Compiler, compile_source
 from sparktrace_tui.backends.gpu_facts import bandwidth_gb_s, device_limits, device_slug, driver_version
 from sparktrace_tui.backends.gpu_memory import free_bytes
 from sparktrace_tui.backends.gpu_plan import fault_of, pack_value
-from sparktrace_tui.backends.sanitizer import first_finding
+from sparktrace_tui.backends.sanitizer import first_finding, sanitize
 from sparktrace_tui.backends.select import choose_backend, default_set_name, why_no_gpu
 from sparktrace_tui.domain.errors import BadInput
 from sparktrace_tui.domain.kernel.plan import ScalarArg
@@ -157,6 +158,31 @@ def test_the_first_thing_that_the_sanitizer_found_is_told() -> None:
     )
     assert first_finding(output) == "Invalid __global__ write of size 4 bytes"
     assert first_finding("Error: device not supported\n") == "Error: device not supported"
+
+
+@pytest.mark.parametrize(
+    ("script", "verdict", "note"),
+    [
+        ("exit 0", "correct", "memcheck found nothing in 0 checks"),
+        (
+            '[ "$2" = racecheck ] || exit 0; echo "========= Error: Race reported"; exit 86',
+            "race",
+            "racecheck: Error: Race",
+        ),
+        ('echo "========= Invalid __global__ write"; exit 86', "out_of_bounds", "memcheck: Invalid __global__ write"),
+        ('echo "device not supported"; exit 1', "correct", "memcheck could not be done: device not supported"),
+    ],
+)
+def test_what_the_sanitizer_finds_becomes_the_verdict_and_what_it_cannot_do_a_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, verdict: str, note: str
+) -> None:
+    tool = tmp_path / "compute-sanitizer"
+    tool.write_text(f"#!/bin/bash\n{script}\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    found, notes = sanitize(tmp_path, "padded", "0", 1, ())
+    assert found == verdict
+    assert notes[0].startswith(note)
 
 
 def test_what_is_asked_for_decides_the_backend() -> None:
