@@ -28,6 +28,7 @@ from sparktrace_tui.backends.protocol import (
 from sparktrace_tui.domain import errors
 from sparktrace_tui.domain.errors import SparkTraceError
 
+
 class WorkerDied(SparkTraceError):
     """The worker process ended in the middle of a request."""
 
