@@ -21,9 +21,11 @@ from sparktrace_tui.ui.evidence import Shown
 from sparktrace_tui.ui.library import Entry, ExplorerOptions, open_set, read_entries, set_paths
 from sparktrace_tui.ui.screens.base import PaneScreen
 from sparktrace_tui.ui.screens.browse import BrowseScreen
+from sparktrace_tui.ui.text import harmless
 from sparktrace_tui.ui.theme import COLOURLESS, DARK, LIGHT, THEMES
 
 if TYPE_CHECKING:
+    from sparktrace_tui.domain.report.report import Report
     from sparktrace_tui.players.protocol import Player
 
 __all__ = ["ExplorerOptions", "SparkTraceApp", "run_explorer"]
@@ -256,6 +258,30 @@ class SparkTraceApp(App[None]):
             self.notify(said, title="No quiz", timeout=8, markup=False)
             return
         self.push_screen(QuizScreen(captures, families, chain((first,), draws), rival))
+
+    def open_report(self, path: str) -> None:
+        """Read the reports of a file off the UI thread, and show them on a screen of their own."""
+        self.notify("Reading the report.", timeout=2)
+        self.run_worker(
+            partial(self._read_report, Path(path).expanduser()), thread=True, group="report", exit_on_error=False
+        )
+
+    def _read_report(self, path: Path) -> None:
+        from sparktrace_tui.nsight.read import read_reports
+
+        try:
+            reports = read_reports(path)
+        except SparkTraceError as error:
+            self.call_from_thread(
+                self.notify, harmless(str(error)), title="Report", severity="error", timeout=10, markup=False
+            )
+            return
+        self.call_from_thread(self._show_reports, path, reports)
+
+    def _show_reports(self, path: Path, reports: "tuple[Report, ...]") -> None:
+        from sparktrace_tui.ui.screens.report import ReportScreen
+
+        self.push_screen(ReportScreen(path, reports))
 
     async def action_quit(self) -> None:
         """End the explorer from any screen: open questions are left unscored, and the summary is printed."""

@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 Where = Literal["browse", "quiz", "report", "help"]
 BROWSE: frozenset[Where] = frozenset({"browse"})
 QUIZ: frozenset[Where] = frozenset({"quiz"})
+REPORT: frozenset[Where] = frozenset({"report"})
 PANES: frozenset[Where] = frozenset({"browse", "quiz", "report"})
 ALL: frozenset[Where] = frozenset({"browse", "quiz", "report", "help"})
 
@@ -59,16 +60,21 @@ COMMANDS: tuple[Command, ...] = (
     Command("keep", "K", "K", "keep", "Keep the first pick.", QUIZ, "Quiz"),
     Command("rival", "i", "i", "rival", "Unfold what the rival wrote, after the reveal.", QUIZ, "Quiz"),
     Command("original", "o", "o", "original", "Show the original.", PANES, "Kernel"),
-    Command("diff", "v", "v", "diff", "Show a rewrite as its source, or as what differs from the original.", PANES,
-            "Kernel", 5),
+    Command("diff", "v", "v", "diff", "Show a rewrite as its source, or as what differs from the original.",
+            BROWSE | QUIZ, "Kernel", 5),
     Command("ablate", "x", "x", "conflicts", "Bank-conflict lines of the report: shown, names hidden, strict.", PANES,
             "Report", 4),
-    Command("fold", "enter,space", "enter", "fold", "Fold a section, or jump from a rule to its source line.",
-            BROWSE | {"report"}, "Report"),
+    Command("fold", "enter,space", "enter", "fold", "Fold a section, explain a metric, jump to a rule's line.",
+            BROWSE | REPORT, "Report"),
     Command("reveal", "r", "r", "reveal", "Reveal the times. The family then counts as seen.", BROWSE, "Kernel", 3),
     Command("families", "f", "f", "families", "Choose a family.", BROWSE, "Families", 2),
     Command("family", "right_square_bracket", "]", "next family", "The next family.", BROWSE, "Families", 0, "1"),
     Command("family", "left_square_bracket", "[", "previous family", "The family before.", BROWSE, "Families", 0, "-1"),
+    Command("step", "right_square_bracket", "]", "next kernel", "The next kernel of the file.", REPORT, "Report", 2,
+            "1", "[ ]", "kernel"),
+    Command("step", "left_square_bracket", "[", "previous kernel", "The kernel before.", REPORT, "Report", 0, "-1"),
+    Command("open_report", "O", "O", "open report", "Open an Nsight Compute report from a file.", BROWSE | REPORT,
+            "Report"),
     Command("switch_set", "s", "s", "set", "Switch to the next capture set.", BROWSE, "Families"),
     Command("profile", "p", "p", "profile", "Profile on this machine's GPU.", BROWSE, "Kernel"),
     Command("quiz", "Q", "Q", "quiz", "Start a quiz.", BROWSE, "Screens"),

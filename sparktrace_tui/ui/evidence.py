@@ -87,29 +87,42 @@ def line_conflicts(report: Report | None) -> Mapping[int, float]:
     return found
 
 
+# What a rule is about where it names no focus metric: part of the name of a per-line metric.
+_RULE_METRICS = {
+    "SharedMemoryConflicts": "data_bank_conflicts",
+    "UncoalescedSharedAccess": "wavefronts_shared_excessive",
+    "UncoalescedGlobalAccess": "sectors_global_excessive",
+}
+# How a load and a store of shared memory look in machine code and in PTX.
+_SIDES = {"load": ("LDS", "LDSM", "LD.", "ld.shared"), "store": ("STS", "STSM", "ST.", "st.shared")}
+
+
 def rule_line(report: Report, rule: Rule) -> int | None:
-    """The source line that a rule is about: a line it names, else the one that has most of its focus metrics."""
+    """The source line that a rule is about: a line it names, else the one that has most of its metrics."""
     if named := re.search(r"\b(?:line|source line|\.cu:)\s*(\d+)\b", rule.text):
         return int(named[1])
-    names = set(rule.focus)
-    conflict_rule = any(metric_reason(name, "names") for name in names) or rule.id == "SharedMemoryConflicts"
+    about = _RULE_METRICS.get(rule.id)
+    side = next((side for side in _SIDES if side in rule.title.lower()), None)
     best: tuple[float, int] | None = None
     for line in report.source:
         total = sum(
             float(value)
             for name, value in line.metrics.items()
             if isinstance(value, int | float)
-            and (name in names or (conflict_rule and metric_reason(name, "names") and _same_side(name, rule)))
+            and (
+                name in rule.focus or (about is not None and about in name and _on_side(report, line.line, name, side))
+            )
         )
         if total > 0 and (best is None or total > best[0]):
             best = (total, line.line)
     return best[1] if best else None
 
 
-def _same_side(name: str, rule: Rule) -> bool:
-    title = rule.title.lower()
-    if "store" in title:
-        return "_st" in name or "store" in name
-    if "load" in title:
-        return "_ld" in name or "load" in name
-    return True
+def _on_side(report: Report, line: int, metric: str, side: str | None) -> bool:
+    """Whether a line's metric counts loads (or stores): by its name, else by the instructions of the line."""
+    if side is None:
+        return True
+    if "_op_" in metric:
+        return f"_op_{side[:2] if side == 'store' else 'ld'}" in metric
+    found = [item.text.split()[0] for item in report.instructions if item.line == line and item.text.strip()]
+    return not found or any(text.lstrip("@!P0123456789 ").startswith(_SIDES[side]) for text in found)

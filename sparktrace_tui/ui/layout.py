@@ -6,7 +6,7 @@ from typing import Literal
 
 MIN_WIDTH, MIN_HEIGHT = 40, 12
 
-Kind = Literal["browse", "quiz"]
+Kind = Literal["browse", "quiz", "report"]
 Shape = Literal["small", "narrow", "medium", "wide"]
 
 
@@ -34,6 +34,7 @@ class View:
 
     body: the pane that fills a narrow screen above the candidates; attending to these does not change it.
     report: a report pane exists (a quiz without evidence has none). result: the quiz shows its final reveal.
+    kernels: an opened report file holds more than one.
     """
 
     kind: Kind = "browse"
@@ -42,6 +43,7 @@ class View:
     zoomed: bool = False
     report: bool = True
     result: bool = False
+    kernels: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,8 @@ def plan(width: int, height: int, view: View) -> Plan:
     shape = shape_of(width, height)
     if shape == "small":
         return Plan(shape, {"small": Rect(0, 0, width, height)})
+    if view.kind == "report":
+        return _file(width, height, view, shape)
     bars = {"header": Rect(0, 0, width, 1), "footer": Rect(0, height - 1, width, 1)}
     if shape == "narrow":
         return _narrow(width, height, view, bars)
@@ -80,6 +84,24 @@ def plan(width: int, height: int, view: View) -> Plan:
     if view.zoomed:
         return Plan(shape, {**bars, view.pane: body})
     return Plan(shape, bars | (_wide(body, view) if shape == "wide" else _medium(body, view)))
+
+
+def _file(width: int, height: int, view: View, shape: Shape) -> Plan:
+    """A report file: its kernels where there are several, the source, and the report."""
+    panes = {"header": Rect(0, 0, width, 1), "footer": Rect(0, height - 1, width, 1)}
+    tabs = (*(("kernels",) if view.kernels else ()), "original", "report")
+    pane = view.pane if view.pane in tabs else "report"
+    if shape == "narrow":
+        panes["tabs"] = Rect(0, 1, width, 1)
+        return Plan(shape, {**panes, pane: Rect(0, 2, width, height - 3)}, tabs)
+    body = Rect(0, 1, width, height - 2)
+    if view.zoomed:
+        return Plan(shape, {**panes, pane: body})
+    if view.kernels:
+        panes["kernels"], panes["original"], panes["report"] = _columns(body, (28,), 3)
+    else:
+        panes["original"], panes["report"] = _columns(body, (), 2)
+    return Plan(shape, panes)
 
 
 def _narrow(width: int, height: int, view: View, bars: dict[str, Rect]) -> Plan:

@@ -1,9 +1,11 @@
 """The words of a finished question: how it ended, what the report pulled towards, the rival, and the lesson."""
 
+from collections.abc import Sequence
+
 from sparktrace_tui.domain.quiz.game import Game, Outcome, Stage
 from sparktrace_tui.domain.quiz.grading import read
 from sparktrace_tui.domain.report.report import Rule
-from sparktrace_tui.runs.match import Match, Seat
+from sparktrace_tui.runs.match import Match, Seat, rules_shown
 from sparktrace_tui.ui.sitting import RIGHT, letters
 from sparktrace_tui.ui.text import harmless
 
@@ -43,31 +45,41 @@ def regret(game: Game) -> str:
     return f"Your picks took {' and '.join(known)} the best time." if known else "Not every time is known."
 
 
-def leading_rule(rules: tuple[Rule, ...]) -> Rule | None:
-    """The rule with the largest estimated speedup; None where none has one."""
-    known = [rule for rule in rules if rule.speedup is not None]
-    return max(known, key=lambda rule: rule.speedup or 0.0, default=None)
+def leading(rules: Sequence[Rule], match: Match) -> tuple[Rule, list[str]] | None:
+    """The rule with the largest estimated speedup that some rewrite answers, and the letters of those that do."""
+    estimated = [rule for rule in rules if rule.speedup is not None]
+    for rule in sorted(estimated, key=lambda r: (-(r.speedup or 0.0), r.id)):
+        found = [
+            letter for letter, name in match.question.options.items() if rule.id in match.family.variant(name).addresses
+        ]
+        if found:
+            return rule, found
+    return None
 
 
 def pull(match: Match) -> list[str]:
-    """What the report's leading rule points to, and whether this question showed it."""
+    """Where the report's leading rule points: the report that this question showed, then the whole one."""
     report = match.capture_set.captures[match.question.family].report
     if report is None:
         return ["This set has no report of the original, so nothing pulled."]
-    rule = leading_rule(report.rules)
-    if rule is None:
-        return ["No rule of the report estimates a speedup, so it pulled nowhere."]
-    towards = [
-        letter for letter, name in match.question.options.items() if rule.id in match.family.variant(name).addresses
-    ]
-    where = f"towards {' and '.join(towards)}" if towards else "towards none of the four"
-    shown = {
-        "full": "The report pulled",
-        "ablated": "With its conflict lines, which you did not see, the report pulls",
-        "source": "The report, which you did not see, pulls",
-    }[match.question.evidence]
+    whole = _towards(leading(report.rules, match))
+    match match.question.evidence:
+        case "full":
+            return [f"The report pulled {whole}."]
+        case "ablated":
+            shown = _towards(leading(rules_shown(match.question, match.capture_set), match))
+            return [f"Without its conflict lines the report pulled {shown}.", f"With them it pulls {whole}."]
+        case _:
+            return [f"The report, which you did not see, pulls {whole}."]
+
+
+def _towards(found: tuple[Rule, list[str]] | None) -> str:
+    if found is None:
+        return "nowhere: no rule with an estimated speedup is answered by a rewrite"
+    rule, letters_ = found
     kind = f"{rule.speedup_kind} " if rule.speedup_kind else ""
-    return [f"{shown} {where}: {harmless(rule.title or rule.id)}, estimated {kind}speedup {rule.speedup:.3g}%."]
+    said = f"{harmless(rule.title or rule.id)}, estimated {kind}speedup {rule.speedup:.3g}%"
+    return f"towards {' and '.join(letters_)} ({said})"
 
 
 def rival_words(match: Match, seat: Seat, problem: str, unfolded: bool) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ from sparktrace_tui.domain.kernel.family import CAUSAL_FAMILIES, Family
 from sparktrace_tui.domain.quiz.game import Game, Outcome, Stage
 from sparktrace_tui.domain.quiz.question import ORDERS, Evidence, Order, answer_key
 from sparktrace_tui.domain.report.ablation import ablate
+from sparktrace_tui.ui.text import one_line
 
 RIGHT = (Outcome.HELD_RIGHT, Outcome.SWITCHED_TO_RIGHT)
 
@@ -154,3 +155,13 @@ def summary(captures: CaptureSet, seed: int, games: Sequence[Sequence[Game]], na
         )
     lines.append("By chance: 25% at the first pick, 50% within two different picks.")
     return tuple(lines)
+
+
+def short_name(name: str) -> str:
+    """A player's name for the header: what follows the first colon."""
+    return one_line(name.partition(":")[2] or name)[:20]
+
+
+def steps(game: Game, variant: str) -> tuple[int, ...]:
+    """The steps (1, 2) at which a game picked a variant."""
+    return tuple(place for place, pick in enumerate(game.picks, 1) if pick.variant == variant)

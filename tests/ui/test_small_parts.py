@@ -13,6 +13,7 @@ from sparktrace_tui.ui.lesson import lesson
 from sparktrace_tui.ui.screens.browse import BrowseScreen
 from sparktrace_tui.ui.screens.help import OverScreen
 from sparktrace_tui.ui.screens.quiz import QuizScreen
+from sparktrace_tui.ui.screens.report import ReportScreen
 from sparktrace_tui.ui.text import count, fit, harmless, milliseconds, number, one_line, reflow
 from sparktrace_tui.ui.widgets.code import code_lines, differing, highlighted
 from sparktrace_tui.ui.widgets.lines import styled, wrapped
@@ -59,14 +60,14 @@ def test_numbers_as_people_read_them() -> None:
 
 
 def test_every_command_has_a_screen_that_answers_it() -> None:
-    screens = {"browse": BrowseScreen, "quiz": QuizScreen, "help": OverScreen}
+    screens = {"browse": BrowseScreen, "quiz": QuizScreen, "report": ReportScreen, "help": OverScreen}
     for where, screen in screens.items():
         for command in commands_for(where):
             assert hasattr(screen, f"action_{command.id}"), f"{where} has no action_{command.id}"
 
 
 def test_no_key_means_two_things_on_one_screen() -> None:
-    for where in ("browse", "quiz"):
+    for where in ("browse", "quiz", "report"):
         keys = [key for command in commands_for(where) for key in command.keys.split(",")]
         assert len(keys) == len(set(keys)), sorted(k for k in keys if keys.count(k) > 1)
 

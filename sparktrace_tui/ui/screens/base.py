@@ -1,5 +1,6 @@
 """What every screen of panes does alike: layout, tabs, focus, scrolling, search, maximise, copy, theme, help."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -39,6 +40,7 @@ class PaneScreen(Screen[None]):
         self.zoomed = False
         self.searching = False
         self._planned: Plan | None = None
+        self._then: Callable[[str], None] | None = None
 
     @property
     def explorer(self) -> "SparkTraceApp":
@@ -218,20 +220,32 @@ class PaneScreen(Screen[None]):
         """The explorer is about to end: leave nothing open, and hand in what is to be printed."""
 
     def action_search(self) -> None:
+        self._ask("search in the pane", self._search_for)
+
+    def _search_for(self, needle: str) -> None:
+        found = self.attended.search(needle)
+        self.notify(f"{found} line{'s' if found != 1 else ''} found." if found else "Not found.", timeout=3)
+
+    def action_open_report(self) -> None:
+        """Ask for the path of a report, and open it."""
+        self._ask("path of a report: .ncu-rep, .csv or text", self.explorer.open_report)
+
+    def _ask(self, prompt: str, then: Callable[[str], None]) -> None:
+        """A line of input in the footer's place."""
         if self.current_plan.shape == "small":
             return
+        self._then = then
         self.searching = True
         self.replan()
         search = self.query_one(SearchInput)
-        search.value = ""
+        search.value, search.placeholder = "", prompt
         search.focus()
 
     @on(Input.Submitted, "#search")
     def _searched(self, event: Input.Submitted) -> None:
         self._close_search()
-        if event.value:
-            found = self.attended.search(event.value)
-            self.notify(f"{found} line{'s' if found != 1 else ''} found." if found else "Not found.", timeout=3)
+        if event.value and self._then is not None:
+            self._then(event.value)
 
     def _close_search(self) -> None:
         self.searching = False

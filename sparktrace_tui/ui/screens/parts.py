@@ -71,7 +71,11 @@ def show_report(pane: ReportView, report: Report | None, captures: CaptureSet | 
     if report is None:
         pane.border_subtitle = Content("")
         return
-    words = LEVEL_WORDS[level]
-    if level != "shown":
-        words += f" ({pane.removed})" if pane.removed else ": there were none"
-    pane.border_subtitle = Content(words)
+    pane.border_subtitle = Content(level_words(pane, level))
+
+
+def level_words(pane: ReportView, level: Shown) -> str:
+    """What the toggle of the conflict lines does now, and how many things it took out."""
+    if level == "shown":
+        return LEVEL_WORDS[level]
+    return LEVEL_WORDS[level] + (f" ({pane.removed})" if pane.removed else ": there were none")

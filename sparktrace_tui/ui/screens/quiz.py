@@ -24,9 +24,9 @@ from sparktrace_tui.ui.layout import View
 from sparktrace_tui.ui.lesson import final_words
 from sparktrace_tui.ui.screens.base import PaneScreen
 from sparktrace_tui.ui.screens.parts import header_line, named, show_candidate, show_original, show_report
-from sparktrace_tui.ui.sitting import Draw, summary, tally
+from sparktrace_tui.ui.sitting import Draw, short_name, steps, summary, tally
 from sparktrace_tui.ui.text import one_line
-from sparktrace_tui.ui.widgets.code import CodeView, code_lines, differing
+from sparktrace_tui.ui.widgets.code import CodeView, changed_lines
 from sparktrace_tui.ui.widgets.lines import clickable, styled
 from sparktrace_tui.ui.widgets.options import Option, Options, OptionsView
 from sparktrace_tui.ui.widgets.report import ReportView
@@ -403,23 +403,3 @@ class QuizScreen(PaneScreen):
     def close(self) -> None:
         self.abandon()
         self.explorer.summary += self.summary_lines()
-
-
-def short_name(name: str) -> str:
-    """A player's name for the header: what follows the first colon."""
-    return one_line(name.partition(":")[2] or name)[:20]
-
-
-def steps(game: Game, variant: str) -> tuple[int, ...]:
-    """The steps (1, 2) at which a game picked a variant."""
-    return tuple(place for place, pick in enumerate(game.picks, 1) if pick.variant == variant)
-
-
-def changed_lines(base: str, source: str) -> tuple[tuple[str, str], ...]:
-    """The lines that differ, as (sign, text), for a card."""
-    old, new = code_lines(base), code_lines(source)
-    return tuple(
-        (item.change, (old if item.change == "-" else new)[item.place].strip())
-        for item in differing(base, source)
-        if item.change in "+-"
-    )

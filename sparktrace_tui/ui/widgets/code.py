@@ -71,6 +71,16 @@ def differing(base: str, source: str, context: int = CONTEXT) -> tuple[CodeLine,
     return tuple(found)
 
 
+def changed_lines(base: str, source: str) -> tuple[tuple[str, str], ...]:
+    """The lines that differ, as (sign, text), for a card."""
+    old, new = code_lines(base), code_lines(source)
+    return tuple(
+        (item.change, (old if item.change == "-" else new)[item.place].strip())
+        for item in differing(base, source)
+        if item.change in "+-"
+    )
+
+
 @dataclass(frozen=True)
 class Code:
     """What a code pane shows. base: the source it is compared with, None to show it whole.

@@ -72,6 +72,48 @@ class FamiliesView(ListView):
             self.post_message(self.Chosen(self.target))
 
 
+@dataclass(frozen=True)
+class ListedKernel:
+    """A kernel of a report file: its place (0-based) and name."""
+
+    place: int
+    name: str
+    current: bool
+
+
+class KernelsView(ListView):
+    """The kernels of a report file, in launch order."""
+
+    class Chosen(Message):
+        """A kernel was chosen."""
+
+        def __init__(self, place: int) -> None:
+            super().__init__()
+            self.place = place
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self.kernels: tuple[ListedKernel, ...] = ()
+
+    def show(self, kernels: tuple[ListedKernel, ...]) -> None:
+        if kernels != self.kernels:
+            self.kernels = kernels
+            self.rebuild()
+
+    def build(self, width: int) -> tuple[list[str], list[Row]]:
+        rows = []
+        for kernel in self.kernels:
+            sign = ("▸" if kernel.current else " ", "title")
+            name = fit(one_line(kernel.name), width - 5)
+            text = styled(sign, (f"{kernel.place:>3} ", "dim"), (name, "title" if kernel.current else "text"))
+            rows.append(Row(text, kernel.place, target=kernel.place))
+        return [one_line(kernel.name) for kernel in self.kernels], rows
+
+    def act(self) -> None:
+        if isinstance(self.target, int):
+            self.post_message(self.Chosen(self.target))
+
+
 class ProseView(LineView):
     """A pane of reflowed text: (text, role) paragraphs."""
 

@@ -6,6 +6,7 @@ from textual.content import Content
 from textual.message import Message
 
 from sparktrace_tui.domain.report.report import Metric, Report, Rule, Section, Table
+from sparktrace_tui.nsight.glossary import explain
 from sparktrace_tui.ui.evidence import SHOWN, Evidence, Shown, evidence, rule_line
 from sparktrace_tui.ui.text import fit, number, one_line, reflow
 from sparktrace_tui.ui.widgets.lines import ListView, Row, styled
@@ -20,7 +21,10 @@ def warm(report: Report) -> None:
 
 
 class ReportView(ListView):
-    """A pane with a report. `level` is what is shown of the bank-conflict lines."""
+    """A pane with a report. `level` is what is shown of the bank-conflict lines.
+
+    Enter folds a section, explains a metric in a line below it, or jumps from a rule to its source line.
+    """
 
     class Jump(Message):
         """A rule asks for its source line (1-based)."""
@@ -35,8 +39,9 @@ class ReportView(ListView):
         self.level: Shown = "shown"
         self.empty = "There is no report here."
         self.folded: set[str] = set()
+        self.explained: set[str] = set()
         self._evidence: Evidence | None = None
-        self._pages: dict[tuple[Shown, int, frozenset[str]], _Page] = {}
+        self._pages: dict[tuple[Shown, int, frozenset[str], frozenset[str]], _Page] = {}
 
     def show(self, report: Report | None, level: Shown, empty: str = "") -> None:
         """Show a report at a level, or in its place a sentence that says why there is none."""
@@ -63,13 +68,13 @@ class ReportView(ListView):
             for line in reflow(self.empty, width - 2):
                 page.add(styled((line, "dim")), "  ")
             return page.lines, page.rows
-        key = (self.level, width, frozenset(self.folded))
+        key = (self.level, width, frozenset(self.folded), frozenset(self.explained))
         if key not in self._pages:
             self._pages[key] = self._page(self._evidence, width)
         return self._pages[key].lines, self._pages[key].rows
 
     def _page(self, shown: Evidence, width: int) -> "_Page":
-        page = _Page(width)
+        page = _Page(width, frozenset(self.explained))
         page.launch(shown.report)
         for section in shown.report.sections:
             page.section(section, section.id in self.folded, shown)
@@ -93,8 +98,14 @@ class ReportView(ListView):
         return found
 
     def act(self) -> None:
-        """Fold or unfold the section under the cursor, or jump from a rule to its source line."""
+        """Act on the section, the metric or the rule under the cursor."""
         match self.target:
+            case Metric() as metric:
+                if explain(metric) is None:
+                    self.notify("There is no help for this metric.", timeout=3)
+                    return
+                self.explained ^= {metric.name or metric.label}
+                self.rebuild()
             case str() as section:
                 self.folded ^= {section}
                 self.rebuild()
@@ -109,8 +120,9 @@ class ReportView(ListView):
 class _Page:
     """The rows of a report at one width."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, explained: frozenset[str] = frozenset()) -> None:
         self.width = width
+        self.explained = explained
         self.lines: list[str] = []
         self.rows: list[Row] = []
 
@@ -176,6 +188,7 @@ class _Page:
             role = "dim" if metric.value is None else "text"
             if len(value) > value_width or room < 8:
                 self.prose(f"{name}: {value} {unit}", "  ", role, shown.is_flagged(metric))
+                self.help(metric)
                 continue
             if len(name) > room:
                 *head, name = reflow(name, room)
@@ -189,7 +202,15 @@ class _Page:
                 ),
                 "  ",
                 shown.is_flagged(metric),
+                metric,
             )
+            self.help(metric)
+
+    def help(self, metric: Metric) -> None:
+        """What the metric means and which direction is better, where it was asked for."""
+        if (metric.name or metric.label) in self.explained and (found := explain(metric)) is not None:
+            better = {"higher": " More is better.", "lower": " Less is better."}.get(found.better, "")
+            self.prose(f"{metric.name}  {found.text}{better}", "    ", "ncu")
 
     def rule(self, rule: Rule, shown: Evidence) -> None:
         flagged = shown.is_flagged(rule)

@@ -1,0 +1,98 @@
+"""Opening a report of the user's own by its path: kernels, sections, the conflict toggle, and files that are none."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from sparktrace_tui.nsight.text import render
+from sparktrace_tui.ui.screens.browse import BrowseScreen
+from sparktrace_tui.ui.screens.report import ReportScreen
+from sparktrace_tui.ui.widgets.report import ReportView
+from tests.ui.conftest import MakeApp, report
+from tests.ui.looking import SIZES, every_text, picture, settle
+
+SHARED = Path(__file__).parents[2] / ".." / "shared" / "data" / "nsight"
+
+
+@pytest.fixture
+def text_report(tmp_path: Path) -> Path:
+    """Two kernels as text, in the manner of Nsight's details page."""
+    path = tmp_path / "two.txt"
+    other = replace(report(), launch=replace(report().launch, kernel="second_kernel"))
+    path.write_text(render(report()) + "\n" + render(other), encoding="utf-8")
+    return path
+
+
+async def opened(pilot: Pilot[None], path: Path) -> None:
+    await settle(pilot)
+    await pilot.press("O")
+    await pilot.pause()
+    pilot.app.screen.query_one("#search").value = str(path)
+    await pilot.press("enter")
+    await settle(pilot)
+    await settle(pilot)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_text_report_opens_folds_and_loses_its_conflict_lines(
+    make_app: MakeApp, text_report: Path, size: tuple[int, int]
+) -> None:
+    app = make_app()
+    async with app.run_test(size=size) as pilot:
+        await opened(pilot, text_report)
+        assert isinstance(app.screen, ReportScreen)
+        assert "clamp_kernel" in picture(app)
+        view = app.screen.query_one(ReportView)
+        assert "bank conflict" in "\n".join(view.lines).lower()
+        await pilot.press("x")
+        await settle(pilot)
+        assert "bank conflict" not in "\n".join(view.lines).lower()
+        await pilot.press("right_square_bracket")
+        await settle(pilot)
+        assert "second_kernel" in picture(app)
+        await pilot.press("escape")
+        await settle(pilot)
+        assert isinstance(app.screen, BrowseScreen)
+
+
+async def test_a_metric_is_explained_where_it_stands(make_app: MakeApp, text_report: Path) -> None:
+    app = make_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot, text_report)
+        view = app.screen.query_one(ReportView)
+        view.cursor = next(i for i, row in enumerate(view.rows) if "Duration" in row.text.plain)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert "Less is better." in "\n".join(view.lines)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert "Less is better." not in "\n".join(view.lines)
+
+
+@pytest.mark.parametrize("content", [b"", b"hello\n", b"NVR\0\0\0\0\1\2\3"])
+async def test_a_file_that_is_no_report_is_one_message_and_the_app_lives(
+    make_app: MakeApp, tmp_path: Path, content: bytes
+) -> None:
+    path = tmp_path / "none.ncu-rep"
+    path.write_bytes(content)
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot, path)
+        assert isinstance(app.screen, BrowseScreen)
+        assert any(note.severity == "error" for note in app._notifications)
+
+
+async def test_public_text_reports_open(make_app: MakeApp) -> None:
+    paths = sorted((SHARED / "text").glob("*"))[:6] if SHARED.is_dir() else []
+    if not paths:
+        pytest.skip("the public reports are not beside this checkout")
+    app = make_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        for path in paths:
+            await opened(pilot, path)
+            assert isinstance(app.screen, ReportScreen), path.name
+            assert "\x1b" not in every_text(app)
+            await pilot.press("x", "x", "x", "j", "n", "escape")
+            await settle(pilot)
