@@ -89,8 +89,26 @@ async def timed(port: int, folder: Path, name: str) -> float:
     return spent
 
 
+async def bare(port: int) -> float:
+    """Seconds of the same requests by the SDK alone, behind a semaphore: what this machine allows."""
+    import openai
+
+    client = openai.AsyncOpenAI(api_key="none", base_url=f"http://127.0.0.1:{port}/v1", max_retries=0)
+    slots = asyncio.Semaphore(AT_ONCE)
+
+    async def one(prompt: str) -> None:
+        async with slots:
+            await client.chat.completions.create(model="loop-1", messages=[{"role": "user", "content": prompt}])
+
+    start = time.perf_counter()
+    await asyncio.gather(*(one(item.prompt) for item in items()))
+    spent = time.perf_counter() - start
+    await client.close()
+    return spent
+
+
 def main() -> None:
-    """Run three times: the first loads the SDK."""
+    """Run three times, of which the first loads the SDK, and the SDK alone beside it."""
     ours, theirs = multiprocessing.Pipe()
     server = multiprocessing.get_context("spawn").Process(target=serve, args=(theirs,), daemon=True)
     server.start()
@@ -100,6 +118,8 @@ def main() -> None:
         for n, what in enumerate(("with the SDK's import", "warm", "warm")):
             spent = asyncio.run(timed(port, Path(folder), f"{n}.jsonl"))
             print(f"{what}: {spent:.2f} s, {spent / ideal:.2f}x the ideal {ideal:.2f} s")
+    control = min(asyncio.run(bare(port)) for _ in range(2))
+    print(f"the SDK alone: {control:.2f} s, {control / ideal:.2f}x")
     unit = 1 if sys.platform == "darwin" else 1024
     print(f"memory at its most: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6:.0f} MB")
     server.terminate()

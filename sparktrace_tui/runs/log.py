@@ -200,7 +200,8 @@ def log_hash(path: Path) -> str:
 
 def record_to_json(record: Record) -> dict[str, Any]:
     """A record as it stands in the log."""
-    return asdict(record)
+    reply = {**vars(record.reply), "usage": vars(record.reply.usage)}
+    return {**vars(record), "options": dict(record.options), "reply": reply}
 
 
 def record_from_json(value: Mapping[str, Any]) -> Record:
