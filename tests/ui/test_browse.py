@@ -7,6 +7,7 @@ from rich.color import ColorType
 from textual.geometry import Offset
 
 from sparktrace_tui.domain.errors import UsageError
+from sparktrace_tui.domain.report.report import Rule
 from sparktrace_tui.store.seen import load_seen
 from sparktrace_tui.ui.widgets.code import CodeView
 from sparktrace_tui.ui.widgets.options import OptionsView
@@ -144,7 +145,7 @@ async def test_a_section_folds_and_a_rule_jumps_to_its_line(make_app: MakeApp) -
         for title, number in (("Shared Load Bank Conflicts", 19), ("Shared Store Bank Conflicts", 21)):
             app.screen.action_pane("report")
             view.cursor = next(
-                i for i, row in enumerate(view.rows) if row.target is not None and title in row.text.plain
+                i for i, row in enumerate(view.rows) if isinstance(row.target, Rule) and title in row.text.plain
             )
             await pilot.press("enter")
             await settle(pilot)
