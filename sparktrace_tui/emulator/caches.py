@@ -180,9 +180,7 @@ class Hierarchy:
             self._fetched_once += counts
         self._soiled += seen.soiled * repeat
 
-    def _touch_l1(
-        self, row: _Access, sectors: npt.NDArray[np.int64], sm: npt.NDArray[np.int32], repeat: float
-    ) -> bool:
+    def _touch_l1(self, row: _Access, sectors: npt.NDArray[np.int64], sm: npt.NDArray[np.int32], repeat: float) -> bool:
         """Touch the followed SM's L1; whether all that it asked for was there, and so, by its example, everywhere."""
         if self.l1 is None:
             if not sm.size:
@@ -211,11 +209,11 @@ class Hierarchy:
         return l1, max(0.0, 1 - row.l2_misses / asked) if asked else 0.0
 
     def hottest(self, pc: int) -> float:
-        """Of an atomic: the share of its accesses that go to its most used sector."""
+        """Of an atomic: how many requests of the launch touch its most used sector; infinite where none was followed."""
         row = self.accesses.get(pc)
         if row is None or not row.addresses:
-            return 1.0
-        return max(row.addresses.values()) / sum(row.addresses.values())
+            return float("inf")
+        return max(row.addresses.values())
 
     def finish(self, share_sampled: float) -> Traffic:
         """The launch's traffic; `share_sampled` of its blocks were followed (the rest pass L2 unseen)."""

@@ -33,8 +33,9 @@ def demand(
         if access.operation not in ("atomic", "reduction"):
             continue
         if access.space == "global":
-            hottest = hierarchy.hottest(pc) if hierarchy is not None else 1.0
-            same += access.serialised * hottest
+            # A request's longest queue is taken to be at the hottest sector, wherever it touches that.
+            touched = hierarchy.hottest(pc) if hierarchy is not None else float("inf")
+            same += access.serialised * min(1.0, touched / max(1, access.requests))
             spread += access.sectors
         elif pc in alignment.cas_loops:
             chained += access.serialised / counters.blocks

@@ -57,7 +57,9 @@ def test_the_arrays_grow_downwards_and_upwards_without_forgetting() -> None:
     assert cache.touch(sectors(10, 50_000, 90_000)).misses == 0
 
 
-def _touch(h: Hierarchy, numbers: np.ndarray, *, store: bool = False, atomic: bool = False, repeat: float = 1.0) -> None:
+def _touch(
+    h: Hierarchy, numbers: np.ndarray, *, store: bool = False, atomic: bool = False, repeat: float = 1.0
+) -> None:
     h.touch(2 if store else 1, store, atomic, numbers, np.zeros(numbers.size, np.int32), repeat)
 
 
@@ -130,9 +132,11 @@ def test_unfollowed_blocks_push_a_stream_out_of_l2_before_the_next_launch() -> N
     assert hierarchy.finish(0.05).dram_read == 32 * 10**5 * 20
 
 
-def test_the_hottest_address_of_an_atomic_is_told_from_the_rest() -> None:
+def test_the_requests_that_touch_an_atomics_hottest_sector_are_counted() -> None:
     hierarchy = Hierarchy(GB10)
     hierarchy.begin(0)
-    _touch(hierarchy, sectors(7, 7, 7, 8), atomic=True)
-    assert hierarchy.hottest(1) == pytest.approx(0.75)
-    assert hierarchy.finish(1.0).l2_atomic == 4
+    for other in (8, 9, 10):
+        _touch(hierarchy, sectors(7, other), atomic=True, repeat=2.0)
+    assert hierarchy.hottest(1) == 6
+    assert hierarchy.hottest(99) == float("inf")
+    assert hierarchy.finish(1.0).l2_atomic == 12
