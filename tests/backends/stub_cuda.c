@@ -2,7 +2,7 @@
  * memsets are real, events read the clock. A launch is written to the log and computes nothing, unless STUB_CUDA_HOST
  * names a library with a host function of the kernel's name, which then gets the packed arguments.
  *
- * STUB_CUDA_LOG    file that gets a line for each load, launch, allocation and free
+ * STUB_CUDA_LOG    file that gets a line for each load, launch, memset, allocation and free
  * STUB_CUDA_INTEGRATED  if set, the device shares the system's memory
  * STUB_CUDA_FAULT  no_device | die_at_start | out_of_memory | too_many_resources | illegal_address | launch_timeout | die | hang
  * STUB_CUDA_BLOCK  limits faults of launches to those with this block shape, such as 32x4x1
@@ -113,6 +113,7 @@ CUresult cuMemsetD32Async(CUdeviceptr d, unsigned v, size_t n, void *q)
     (void)q;
     LIVE;
     for (size_t i = 0; i < n; ++i) ((unsigned *)d)[i] = v;
+    LOG("memset %zu words", n);
     return OK;
 }
 

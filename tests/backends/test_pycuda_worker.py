@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -232,6 +233,20 @@ def test_timing_runs_all_variants_alike_and_keeps_what_it_read(client: Client, f
         # The original has the same block as `padded`, so both are in that count.
         others = rounds * timings["original"].raw["repeats"] + 4 if name == "padded" else 0
         assert launched == turns + others
+
+
+def test_every_repeat_of_a_plan_comes_behind_a_flush_of_twice_the_l2_at_least(
+    client: Client, family: FamilyMaker, stub: Stub
+) -> None:
+    timings = client.time(family(), ("original", "padded"), OPTIONS)
+    session = timings["original"].raw["session"]
+    rounds = sum(len(block["orders"]) for block in session["blocks"])
+    turns = sum(rounds * t.raw["repeats"] * session["flushes"] + 3 for t in timings.values())  # three warm-ups
+    readings = 2 * 5 * 8  # two a block, each while eight passes keep the device busy
+    assert stub.log("memset") == ["memset 2097152 words"] * (turns + readings)  # 8 MiB: the stub's L2 has 1
+    lines = [line.split()[0] for line in stub.log_file.read_text().splitlines()]
+    timed = lines[lines.index("memset") : len(lines) - lines[::-1].index("memset")]
+    assert all(before == "memset" for before, line in pairwise(timed) if line == "launch")
 
 
 def test_the_clock_and_what_holds_it_back_are_read_in_every_block(
