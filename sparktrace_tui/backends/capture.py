@@ -37,7 +37,7 @@ class Plan:
     """What to capture and where to.
 
     `shard` is (I, N), counted from 1: this process takes every Nth family, and others take the rest into the same
-    folder.
+    folder. `again`: families that are captured already are captured once more.
     """
 
     folders: Sequence[Path]
@@ -45,6 +45,7 @@ class Plan:
     into: Path
     options: Options
     shard: tuple[int, int] = (1, 1)
+    again: bool = False
 
     def mine(self) -> list[tuple[Path, Family]]:
         """The families of this shard with their folders; UsageError where there is no such shard."""
@@ -264,7 +265,7 @@ def capture_set(client: Client, plan: Plan, step: Step) -> CaptureSet:
     _write_header(plan, hello)
     for folder, family in mine:
         wanted = made_by(hello, folder, options)
-        if _is_captured(plan.into, family.id, wanted):
+        if not plan.again and _is_captured(plan.into, family.id, wanted):
             step(family.id, "captured already")
             continue
         steps = Steps(plan.into / f".{family.id}.steps.jsonl", wanted)

@@ -36,8 +36,8 @@ def files(folder: Path) -> dict[str, bytes]:
     return {p.name: p.read_bytes() for p in folder.iterdir()}
 
 
-def capture(kernels: Path, into: Path, shard: str = "1/1") -> None:
-    tiny_capture.main(str(kernels), str(into), shard)
+def capture(kernels: Path, into: Path, shard: str = "1/1", again: bool = False) -> None:
+    tiny_capture.main(str(kernels), str(into), shard, again)
 
 
 def test_a_complete_set_has_every_family_decided_and_its_letters_drawn(
@@ -102,6 +102,9 @@ def test_a_finished_family_is_captured_again_only_where_its_sources_or_the_compi
     log.unlink()
     monkeypatch.setenv("TINY_COMPILER", "2")
     capture(family.root, into)
+    assert {line.split()[1] for line in log.read_text().splitlines()} == {first.name, second.name}
+    log.unlink()
+    capture(family.root, into, again=True)
     assert {line.split()[1] for line in log.read_text().splitlines()} == {first.name, second.name}
 
 

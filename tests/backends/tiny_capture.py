@@ -12,10 +12,12 @@ from sparktrace_tui.store.paths import family_dirs
 WORKER = (sys.executable, str(Path(__file__).parent / "tiny_worker.py"))
 
 
-def main(kernels: str, into: str, shard: str = "1/1") -> None:
+def main(kernels: str, into: str, shard: str = "1/1", again: bool = False) -> None:
     folders = family_dirs(Path(kernels))
     index, _, count = shard.partition("/")
-    plan = Plan(folders, [read_family(f) for f in folders], Path(into), Options(seed=4), (int(index), int(count)))
+    plan = Plan(
+        folders, [read_family(f) for f in folders], Path(into), Options(seed=4), (int(index), int(count)), again
+    )
     with Client("tiny", "0", worker=WORKER) as client:
         capture_set(client, plan, lambda what, doing: print(what, doing, flush=True))
 
