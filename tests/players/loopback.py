@@ -119,7 +119,7 @@ def events(behaviour: str, model: str) -> list[tuple[str, dict[str, Any]]]:
     named = "another-model" if behaviour == "wrong_model" else model
     given = 100 if behaviour == "cut_prompt" else 5000
     out = 32_768 if behaviour == "full" else 19
-    message = {
+    message: dict[str, Any] = {
         "id": "msg-1", "type": "message", "role": "assistant", "model": named, "content": [],
         "stop_reason": None, "stop_sequence": None, "usage": {"input_tokens": given, "output_tokens": 1},
     }  # fmt: skip
