@@ -5,7 +5,8 @@
 #
 # Needs nvcc, ncu, and a Python (SPARKTRACE_PYTHON, default python3) with NumPy; pytest for the tests. It asks no
 # registry: PyCUDA's sdist and the wheels that it needs come from SPARKTRACE_SDISTS (see scripts/gpu_sdists.sh), unless
-# PyCUDA is installed already. SPARKTRACE_SECONDS (default 465) is the time for all of it.
+# PyCUDA is installed already, or SPARKTRACE_PYCUDA is a folder that scripts/build_pycuda.sh built into.
+# SPARKTRACE_SECONDS (default 465) is the time for all of it.
 #
 # Leaves in OUT: session.log, and set.tar (under 16 MiB, written anew after each family), so that a run that is cut off
 # still counts. Clocks and power limits are left as they are.
@@ -18,10 +19,12 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 python=${SPARKTRACE_PYTHON:-python3}
 seconds=${SPARKTRACE_SECONDS:-465}
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 export SPARKTRACE_PYTHON=$python SPARKTRACE_DATA=$work/data PYTHONUNBUFFERED=1 LC_ALL=C
 export PYTHONPATH=$root${PYTHONPATH:+:$PYTHONPATH}
 exec > >(tee "$out/session.log") 2>&1
+tee=$!
+# The log is whole only once tee has ended.
+trap 'rm -rf "$work"; exec >&- 2>&-; wait $tee' EXIT
 
 left() { echo $((seconds - SECONDS)); }
 head_of() { echo; echo "== $* (at ${SECONDS} s)"; }
@@ -44,7 +47,7 @@ fi
 
 head_of "PyCUDA"
 if ! "$python" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("pycuda") is None)'; then
-  if site=$(timeout "$(left)" "$root/scripts/build_pycuda.sh" "$work/pycuda" | tail -1) && [ -d "$site" ]; then
+  if site=$(timeout "$(left)" "$root/scripts/build_pycuda.sh" "${SPARKTRACE_PYCUDA:-$work/pycuda}" | tail -1) && [ -d "$site" ]; then
     export PYTHONPATH=$PYTHONPATH:$site
   else
     echo "PyCUDA could not be built: nothing can be measured"
