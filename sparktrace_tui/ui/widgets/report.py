@@ -11,13 +11,8 @@ from sparktrace_tui.ui.evidence import SHOWN, Evidence, Shown, evidence, rule_li
 from sparktrace_tui.ui.text import fit, number, one_line, reflow
 from sparktrace_tui.ui.widgets.lines import ListView, Row, styled
 
+_Key = tuple[Shown, int, frozenset[str], frozenset[str]]  # level, width, folded sections, explained metrics
 _SEVERITY = {"OPT": "ncu-title", "INF": "dim", "WRN": "conflict", "ERR": "wrong"}
-
-
-def warm(report: Report) -> None:
-    """Work out what each level of the toggle shows, so that the toggle itself only draws."""
-    for level in SHOWN:
-        evidence(report, level)
 
 
 class ReportView(ListView):
@@ -41,7 +36,7 @@ class ReportView(ListView):
         self.folded: set[str] = set()
         self.explained: set[str] = set()
         self._evidence: Evidence | None = None
-        self._pages: dict[tuple[Shown, int, frozenset[str], frozenset[str]], _Page] = {}
+        self._pages: dict[_Key, _Page] = {}
 
     def show(self, report: Report | None, level: Shown, empty: str = "") -> None:
         """Show a report at a level, or in its place a sentence that says why there is none."""
@@ -50,9 +45,7 @@ class ReportView(ListView):
         if report is not self.report:
             self.cursor = None
             self.scroll_to(0, 0, animate=False)
-            self._pages.clear()
-            if report is not None:
-                self.run_worker(partial(warm, report), thread=True, group="warm", exclusive=True, exit_on_error=False)
+            self._pages = {}
         self.report, self.level, self.empty = report, level, empty
         self._evidence = None if report is None else evidence(report, level)
         self.rebuild()
@@ -70,23 +63,13 @@ class ReportView(ListView):
             return page.lines, page.rows
         key = (self.level, width, frozenset(self.folded), frozenset(self.explained))
         if key not in self._pages:
-            self._pages[key] = self._page(self._evidence, width)
+            self._pages[key] = make_page(self._evidence, *key[1:])
+            if len(self._pages) == 1 and self.report is not None:
+                # The other levels are made ready meanwhile, so that the toggle only draws.
+                self.run_worker(
+                    partial(_warm, self._pages, self.report, key), thread=True, group="warm", exit_on_error=False
+                )
         return self._pages[key].lines, self._pages[key].rows
-
-    def _page(self, shown: Evidence, width: int) -> "_Page":
-        page = _Page(width, frozenset(self.explained))
-        page.launch(shown.report)
-        for section in shown.report.sections:
-            page.section(section, section.id in self.folded, shown)
-        if shown.report.raw:
-            page.raw(shown.report.raw, "raw" not in self.folded, shown)
-        if shown.report.other:
-            page.gap()
-            page.heading("Other", "other", "other" in self.folded)
-            if "other" not in self.folded:
-                for text in shown.report.other:
-                    page.prose(text, "    ", "dim")
-        return page
 
     def marked_rows(self) -> list[int]:
         found, before = [], False
@@ -261,3 +244,27 @@ class _Page:
         self.heading("Raw metrics", "raw", folded, f" {len(metrics)}")
         if not folded:
             self.metrics(metrics, shown)
+
+
+def make_page(shown: Evidence, width: int, folded: frozenset[str], explained: frozenset[str]) -> _Page:
+    """The rows of a report at a level of the toggle, for a pane of `width` cells."""
+    page, report = _Page(width, explained), shown.report
+    page.launch(report)
+    for section in report.sections:
+        page.section(section, section.id in folded, shown)
+    if report.raw:
+        # Many and seldom wanted: folded at first, unless there is nothing else.
+        page.raw(report.raw, ("raw" in folded) != bool(report.sections), shown)
+    if report.other:
+        page.gap()
+        page.heading("Other", "other", "other" in folded)
+        if "other" not in folded:
+            for text in report.other:
+                page.prose(text, "    ", "dim")
+    return page
+
+
+def _warm(pages: dict[_Key, _Page], report: Report, key: _Key) -> None:
+    for level in SHOWN:
+        if (other := (level, *key[1:])) not in pages:
+            pages[other] = make_page(evidence(report, level), *key[1:])
