@@ -11,10 +11,10 @@ from sparktrace_tui.emulator.counters import AccessForm, Operation, Space
 from sparktrace_tui.emulator.lanes import Bits, Sum, Value, full
 from sparktrace_tui.emulator.masks import Batch, Mask
 
-_TRACE_LIMIT = 50_000
+_TRACE_LIMIT = 16_000
 _CACHE_LIMIT = 4096
-_WHOLE_TRIPS = 256
-_BURST_TRIPS = 32
+_WHOLE_INSTRUCTIONS = 8192
+_BURST_INSTRUCTIONS = 1024
 _BURSTS = 16
 
 
@@ -115,7 +115,7 @@ class Ledger:
                 counts = self._phase(int(number)).executions
                 counts[segment] = counts.get(segment, 0.0) + float(each[self.phase == number].sum())
         if self.hierarchy is not None:
-            self._thin(segment)
+            self._thin(segment, length)
         if self.trace_at is not None and self._traced(mask):
             if self.trace_length < _TRACE_LIMIT:
                 self.trace_segments.append(segment)
@@ -123,14 +123,16 @@ class Ledger:
             else:
                 self.trace_skipped += length
 
-    def _thin(self, segment: int) -> None:
+    def _thin(self, segment: int, length: int) -> None:
         """Of a long loop the caches are told all trips at first, then bursts that stand for the trips between."""
         runs = self._runs.get(segment, 0)
         self._runs[segment] = runs + 1
-        if runs < _WHOLE_TRIPS:
+        whole = max(16, _WHOLE_INSTRUCTIONS // length)
+        if runs < whole:
             self._touching = 1.0
         else:
-            self._touching = float(_BURSTS) if (runs - _WHOLE_TRIPS) // _BURST_TRIPS % _BURSTS == 0 else 0.0
+            burst = max(4, _BURST_INSTRUCTIONS // length)
+            self._touching = float(_BURSTS) if (runs - whole) // burst % _BURSTS == 0 else 0.0
 
     def settle(self) -> None:
         """Adds what repeated accesses have pending; before the phase or the batch changes, and at the end."""

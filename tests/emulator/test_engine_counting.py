@@ -152,6 +152,29 @@ def test_a_long_loop_s_trace_is_cut_and_scaled() -> None:
     assert (load.requests, load.sectors, load.bytes) == (n, 4 * n, 128 * n)
 
 
+class Sum:
+    """Adds up what the caches are told."""
+
+    def __init__(self) -> None:
+        self.calls, self.sectors = 0, 0.0
+
+    def touch(self, pc: int, store: bool, atomic: bool, sectors: np.ndarray, sm: np.ndarray, repeat: float) -> None:
+        self.calls += 1
+        self.sectors += len(sectors) * repeat
+
+
+def test_of_a_long_loop_the_caches_hear_bursts_that_stand_for_the_rest() -> None:
+    source = """__global__ void k(const float* in, float* out, int n) {
+        float s = 0; for (int i = 0; i < n; ++i) s += in[i * 32 + threadIdx.x]; out[threadIdx.x] = s; }"""
+    n = 40_000
+    arrays = {"in": np.zeros(32 * n, np.float32), "out": np.zeros(32, np.float32)}
+    heard = Sum()
+    counters = run(source, 1, 32, arrays, [n], mode="count", hierarchy=heard).counts
+    assert counters.total("global").sectors == 4 * (n + 1)
+    assert heard.sectors == pytest.approx(4 * (n + 1), rel=0.05)
+    assert heard.calls < n / 8
+
+
 @pytest.mark.parametrize("block", [(20, 1, 1), (33, 1, 1), (96, 1, 1), (5, 7, 1)])
 def test_blocks_that_do_not_fill_their_warps(block: tuple[int, int, int]) -> None:
     source = """__global__ void k(float* out) {
