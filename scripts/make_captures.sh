@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PYTHON:-.venv/bin/python}
 for device in gb10 h200; do
-  "$python" -m sparktrace_tui capture --backend emulated --device "$device" --into captures >/dev/null
+  "$python" -m sparktrace_tui capture --backend emulated --device "$device" --into captures --again >/dev/null
 done
 for set in gb10-emulated h200-emulated; do
   "$python" -m sparktrace_tui prompts write --captures "$set" --into prompts

@@ -8,12 +8,15 @@ from typing import Any
 from sparktrace_tui.cli.common import chosen_sets, family_folders
 from sparktrace_tui.cli.output import emit, harmless
 from sparktrace_tui.domain.errors import BadInput, UsageError
-from sparktrace_tui.domain.quiz.grading import GRADERS, Grade, grade
-from sparktrace_tui.domain.quiz.question import Question, answer_key
-from sparktrace_tui.players.protocol import Context, Message, Player, Reply
+from sparktrace_tui.domain.quiz.grading import Grade
+from sparktrace_tui.domain.quiz.question import answer_key
+from sparktrace_tui.players.protocol import Message, Player, Reply
 from sparktrace_tui.players.registry import make_player
 from sparktrace_tui.players.replay import ReplayPlayer
-from sparktrace_tui.runs.match import options_context, reply_to_json, rules_shown
+from sparktrace_tui.runs.engine import Item, record_of
+from sparktrace_tui.runs.grades import grade_record
+from sparktrace_tui.runs.match import reply_to_json
+from sparktrace_tui.runs.plan import item_for
 from sparktrace_tui.runs.questions import build_question
 from sparktrace_tui.store.families import read_family
 
@@ -36,18 +39,9 @@ def run(arguments: argparse.Namespace) -> int:
             f"{family.id} is not a question on {capture_set.id} with {arguments.evidence} evidence",
             hint="`sparktrace families` says which are kept and why.",
         )
-    context = Context(
-        set_id=capture_set.id,
-        family=family.id,
-        evidence=question.evidence,
-        order=question.order,
-        options=options_context(question.options, family),
-        rules=rules_shown(question, capture_set),
-        seed=arguments.seed,
-    )
-    reply = asyncio.run(_ask(player, question, context))
-    key = question.letter_of(winner)
-    grades = {name: _grade(reply, question, key, name) for name in GRADERS}
+    item = item_for(question, capture_set, family, seed=arguments.seed)
+    record = record_of(item, asyncio.run(_ask(player, item)))
+    reply, grades, key = record.reply, grade_record(record, winner), question.letter_of(winner)
     document = {
         "player": player.name,
         "set": capture_set.id,
@@ -64,20 +58,11 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if reply.stop == "no_turn" else 0
 
 
-async def _ask(player: Player, question: Question, context: Context) -> Reply:
+async def _ask(player: Player, item: Item) -> Reply:
     try:
-        return await player.reply((Message("user", question.prompt),), context)
+        return await player.reply((Message("user", item.prompt),), item.context)
     finally:
         await player.close()
-
-
-def _grade(reply: Reply, question: Question, key: str, grader: Any) -> Grade:
-    if reply.stop == "no_turn":
-        return Grade("no_turn", "; ".join(reply.errors))
-    if reply.variant is not None:
-        letter = question.letter_of(reply.variant)
-        return grade(f"Answer: {letter}", reply.stop, key, grader)
-    return grade(reply.text, reply.stop, key, grader)
 
 
 def _grade_json(found: Grade) -> dict[str, Any]:

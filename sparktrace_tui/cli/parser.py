@@ -103,6 +103,10 @@ def build_parser() -> Parser:
     capture.add_argument("--no-sampling", action="store_true", help="emulate every block")
     capture.add_argument("--set", metavar="NAME", default=argparse.SUPPRESS, help="name of the set to write")
     capture.add_argument("--into", metavar="DIR", default=argparse.SUPPRESS, help="write the set below this folder")
+    capture.add_argument("--shard", metavar="I/N", default="1/1", help="take every Nth family, beginning with the Ith")
+    capture.add_argument("--again", action="store_true", help="capture anew what is there already")
+    capture.add_argument("--from-report", metavar="FILE", help="make a capture of a report of your own (--family ID)")
+    capture.add_argument("--family", metavar="ID", help="the family the report is of")
     _device(capture)
 
     play = add("play", "play", "the two-step game, headless")
@@ -135,6 +139,12 @@ def build_parser() -> Parser:
     emulate.add_argument("--lines", action="store_true", help="print the source with counts in the margin")
     emulate.add_argument("--no-sampling", action="store_true", help="emulate every block")
     _device(emulate)
+
+    compare = add("compare", "compare", "two capture sets: winners, rank correlation, counters and times")
+    compare.add_argument("left", metavar="SET")
+    compare.add_argument("right", metavar="SET")
+
+    add("doctor", "doctor", "what works here, and the fix for what does not")
 
     new = add("new", "new", "scaffold a family that verifies as it stands, below --kernels DIR (default: kernels)")
     new.add_argument("family", metavar="FAMILY")
