@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sparktrace_tui.emulator import access
+from sparktrace_tui.emulator.costs import Cost, by_lanes, global_cost, shared_cost
 from sparktrace_tui.emulator.counters import AccessForm, Operation, Space
 from sparktrace_tui.emulator.lanes import Bits, Sum, Value, full
 from sparktrace_tui.emulator.masks import Batch, Mask
@@ -32,17 +33,6 @@ class Hierarchy(Protocol):
     ) -> None:
         """Absolute 32-byte sector numbers, unique within each warp's request, and the SM of each; `repeat` is how
         many times the access counts, where sampled waves stand for others."""
-
-
-class Cost:
-    """What one access costs each warp, (1 or B, warps): requests, wavefronts or sectors, groups or ideal sectors."""
-
-    __slots__ = ("amount", "base", "owners", "requests", "sectors", "totals")
-
-    def __init__(self, requests: Bits, amount: Bits, base: Bits, sectors: Bits | None = None) -> None:
-        self.requests, self.amount, self.base = requests, amount, base
-        self.sectors = sectors
-        self.totals = (int(requests.sum()), int(amount.sum()), int(base.sum())) if requests.shape[0] == 1 else None
 
 
 class _Repeated:
@@ -284,7 +274,7 @@ class Ledger:
             if skew == 0:
                 return self._remember(
                     ("s", id(thread), key, width, batch.threads), (thread, mask),
-                    lambda: _shared(batch.threads, thread.astype(np.int64), lanes, width),
+                    lambda: shared_cost(batch.threads, thread.astype(np.int64), lanes, width),
                 ), rows  # fmt: skip
         elif whole:
             assert isinstance(address, np.ndarray) or address.__class__ is Sum
@@ -293,14 +283,14 @@ class Ledger:
                 if array.shape[1] == 1:
                     return self._remember(
                         ("u", key, width, batch.threads), mask,
-                        lambda: _shared(batch.threads, np.zeros((1, 1), np.int64), lanes, width),
+                        lambda: shared_cost(batch.threads, np.zeros((1, 1), np.int64), lanes, width),
                     ), rows  # fmt: skip
                 if array.shape[0] == 1 and offset & 3 == 0:
                     return self._remember(
                         ("s", id(array), key, width, batch.threads), (array, mask),
-                        lambda: _shared(batch.threads, array.astype(np.int64), lanes, width),
+                        lambda: shared_cost(batch.threads, array.astype(np.int64), lanes, width),
                     ), rows  # fmt: skip
-        return _shared(batch.threads, full(address).astype(np.int64) + offset, lanes, width), rows
+        return shared_cost(batch.threads, full(address).astype(np.int64) + offset, lanes, width), rows
 
     def _local_cost(self, address: Value, offset: int, width: int, mask: Mask) -> tuple[Cost, Bits | None]:
         places = by_lanes(full(address).astype(np.int64) + offset, mask)
@@ -314,7 +304,7 @@ class Ledger:
         batch = mask.batch
         lanes, rows, key = self._split_rows(mask)
         if lanes is not None and lanes.shape[0] > 1:
-            cost = _global(batch.threads, full(address).astype(np.int64) + offset, mask, width)
+            cost = global_cost(batch.threads, full(address).astype(np.int64) + offset, mask, width)
             self._touch_rows(pc, operation, cost, batch)
             return cost, rows
         if address.__class__ is Sum:
@@ -322,7 +312,7 @@ class Ledger:
         else:
             array = full(address)
             if array.shape[0] > 1 and array.shape[1] > 1:
-                cost = _global(batch.threads, array.astype(np.int64) + offset, Mask(batch, lanes), width)
+                cost = global_cost(batch.threads, array.astype(np.int64) + offset, Mask(batch, lanes), width)
                 self._touch_rows(pc, operation, cost, batch, rows)
                 return cost, rows
             block, thread = (array, _ZERO) if array.shape[1] == 1 else (_ZERO, array)
@@ -349,7 +339,7 @@ class Ledger:
         threads = mask.batch.threads
         return self._remember(
             ("g", id(thread), key, residue, width, threads), (thread, mask),
-            lambda: _global(threads, thread.astype(np.int64) + residue, Mask(mask.batch, lanes), width),
+            lambda: global_cost(threads, thread.astype(np.int64) + residue, Mask(mask.batch, lanes), width),
         )  # fmt: skip
 
     def _touch(self, pc: int, operation: Operation, cost: Cost, base: Bits, batch: Batch, rows: Bits | None) -> None:
@@ -390,28 +380,3 @@ class Ledger:
 
 
 _ZERO = np.zeros((1, 1), np.uint64)
-
-
-def by_lanes(addresses: Bits, mask: Mask) -> tuple[Bits, Bits, tuple[int, int]]:
-    """Addresses and active lanes as (warps, 32), and the shape (1 or B, warps) to put results back into."""
-    rows = max(addresses.shape[0], mask.rows)
-    threads, warps = mask.batch.threads, mask.batch.warps
-    places = access.by_warp(np.broadcast_to(addresses, (rows, threads)), threads)
-    active = np.broadcast_to(mask.active, places.shape)
-    return places.reshape(-1, 32), active.reshape(-1, 32), (rows, warps)
-
-
-def _shared(threads: int, addresses: Bits, lanes: Bits | None, width: int) -> Cost:
-    rows = max(addresses.shape[0], 1 if lanes is None else lanes.shape[0])
-    places = access.by_warp(np.broadcast_to(addresses, (rows, threads)), threads)
-    on = np.ones((1, 1), bool) if lanes is None else lanes
-    active = np.broadcast_to(access.by_warp(on, threads, False), places.shape).reshape(-1, 32).astype(bool)
-    wave, groups = access.bank_wavefronts(places.reshape(-1, 32).astype(np.int64), active, width)
-    shape = places.shape[:2]
-    return Cost(np.any(active, axis=1).reshape(shape), wave.reshape(shape), groups.reshape(shape))
-
-
-def _global(threads: int, addresses: Bits, mask: Mask, width: int) -> Cost:
-    flat, active, shape = by_lanes(addresses, mask)
-    counts, ideal, sectors, _ = access.sector_counts(flat.astype(np.int64), active, width)
-    return Cost(np.any(active, axis=1).reshape(shape), counts.reshape(shape), ideal.reshape(shape), sectors)

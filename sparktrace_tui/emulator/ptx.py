@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 from sparktrace_tui.domain.errors import BadInput
-from sparktrace_tui.emulator.ptx_text import aligned, at_line, extent, read_literal, read_params, split
+from sparktrace_tui.emulator.ptx_operands import Build, RawInstruction, place_variable, resolve
+from sparktrace_tui.emulator.ptx_text import aligned, at_line, extent, read_params, split
 from sparktrace_tui.emulator.ptx_types import (
     TYPE_BYTES,
     Address,
@@ -38,42 +39,6 @@ class _Function:
     returns: list[tuple[str, str, int, int]]
     body: str
     start: int
-
-
-@dataclass
-class _Raw:
-    """An instruction before its operands are resolved; scope maps register names to slots."""
-
-    guard: tuple[str, bool] | None
-    opcode: str
-    operands: list[str]
-    line: int | None
-    text: str
-    registers: Mapping[str, Reg]
-    names: Mapping[str, str]
-    label_suffix: str
-
-
-@dataclass
-class _Build:
-    """A kernel in the making: instructions so far, the register file, variables and where each space ends."""
-
-    module: "_Parser"
-    registers: list[Reg] = field(default_factory=list)
-    raw: list[_Raw] = field(default_factory=list)
-    labels: dict[str, int] = field(default_factory=dict)
-    tables: dict[str, list[str]] = field(default_factory=dict)
-    variables: dict[str, Variable] = field(default_factory=dict)
-    ends: dict[str, int] = field(default_factory=lambda: {"shared": 0, "local": 0})
-    params: dict[tuple[str, int], Reg] = field(default_factory=dict)
-    calls: int = 0
-    dynamic: list[tuple[str, int]] = field(default_factory=list)
-
-    def register(self, type_name: str, name: str) -> Reg:
-        width = 0 if type_name == "pred" else TYPE_BYTES[type_name]
-        reg = Reg(len(self.registers), width, name)
-        self.registers.append(reg)
-        return reg
 
 
 def parse(text: str) -> Module:
@@ -182,11 +147,11 @@ class _Parser:
         return bytes(image)
 
     def _kernel(self, function: _Function, images: Mapping[str, bytes]) -> Kernel:
-        build = _Build(self)
+        build = Build()
         build.variables.update(self.variables)
         for name, size, align in self.shared:
             if re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", self.text[function.start :]):
-                _place(build, name, "shared", size, align)
+                place_variable(build, name, "shared", size, align)
         offset = 0
         params = []
         for name, type_name, size, align in function.params:
@@ -194,13 +159,13 @@ class _Parser:
             params.append(Param(name, type_name, offset, size))
             build.variables[name] = Variable(name, "param", offset, size, align)
             offset += size
-        _Body(build, function, {}, "", ()).read()
+        _Body(self, build, function, {}, "", ()).read()
         start = aligned(build.ends["shared"], 16)
         for _, align in self.dynamic:
             start = aligned(start, align)
         for name, align in self.dynamic:
             build.variables[name] = Variable(name, "shared", start, 0, align)
-        instructions = tuple(_resolve(build, pc, raw) for pc, raw in enumerate(build.raw))
+        instructions = tuple(resolve(build, pc, raw) for pc, raw in enumerate(build.raw))
         return Kernel(
             name=function.name,
             params=tuple(params),
@@ -219,9 +184,15 @@ class _Body:
     """Reads one function body into the build; a call reads the callee in place, with registers of its own."""
 
     def __init__(
-        self, build: _Build, function: _Function, names: dict[str, str], suffix: str, stack: tuple[str, ...]
+        self,
+        parser: "_Parser",
+        build: Build,
+        function: _Function,
+        names: dict[str, str],
+        suffix: str,
+        stack: tuple[str, ...],
     ) -> None:
-        self.build, self.function, self.suffix, self.stack = build, function, suffix, stack
+        self.parser, self.build, self.function, self.suffix, self.stack = parser, build, function, suffix, stack
         if function.name in stack:
             raise BadInput(f"the device function {function.name} calls itself: recursion is not covered")
         self.names = names
@@ -282,22 +253,22 @@ class _Body:
             space = match["space"]
             unique = match["name"] if space == "shared" else match["name"] + self.suffix
             if unique not in self.build.variables:
-                _place(self.build, unique, space, size, align)
+                place_variable(self.build, unique, space, size, align)
             self.names[match["name"]] = unique
         elif text:
             self._instruction(text)
 
     def _loc(self, words: list[str]) -> None:
-        places = self.build.module.places
+        places = self.parser.places
         file, line, column, *inlined = words
-        if file == self.build.module.main_file:
+        if file == self.parser.main_file:
             self.line = int(line) or None
         elif inlined[0] != "-":
             places[(file, line, column)] = (inlined[0], inlined[1])
             key = (inlined[0], inlined[1], inlined[2])
-            while key[0] != self.build.module.main_file and key in places:
+            while key[0] != self.parser.main_file and key in places:
                 key = (*places[key], "")
-            if key[0] == self.build.module.main_file:
+            if key[0] == self.parser.main_file:
                 self.line = int(key[1])
 
     def _registers(self, text: str) -> None:
@@ -349,7 +320,7 @@ class _Body:
         self, guard: tuple[str, bool] | None, opcode: str, operands: list[str], text: str, label_suffix: str
     ) -> None:
         self.build.raw.append(
-            _Raw(guard, opcode, operands, self.line, text, self._flat(), dict(self.names), label_suffix)
+            RawInstruction(guard, opcode, operands, self.line, text, self._flat(), dict(self.names), label_suffix)
         )
 
     def _call(self, text: str, operands: list[str], guard: tuple[str, bool] | None) -> None:
@@ -358,7 +329,7 @@ class _Body:
         returns = split(operands.pop(0)[1:-1]) if operands and operands[0].startswith("(") else []
         target = operands.pop(0) if operands else ""
         args = split(operands.pop(0)[1:-1]) if operands and operands[0].startswith("(") else []
-        callee = self.build.module.functions.get(target)
+        callee = self.parser.functions.get(target)
         if callee is None:
             raise BadInput(
                 f"PTX not covered: {text[:100]!r} (the called function is not in the PTX){at_line(self.line)}"
@@ -370,107 +341,7 @@ class _Body:
             names[formal] = self.names.get(actual, actual)
         self.build.calls += 1
         suffix = f"#{self.build.calls}"
-        inner = _Body(self.build, callee, names, suffix, (*self.stack, self.function.name))
+        inner = _Body(self.parser, self.build, callee, names, suffix, (*self.stack, self.function.name))
         inner.line = self.line
         inner.read()
         self.build.labels[f"$return{suffix}"] = len(self.build.raw)
-
-
-def _resolve(build: _Build, pc: int, raw: _Raw) -> Instruction:
-    parts = tuple(raw.opcode.split("."))
-    guard = None
-    if raw.guard:
-        guard = raw.registers.get(raw.guard[0])
-        if guard is None:
-            raise BadInput(f"PTX uses an unknown register in {raw.text!r}{at_line(raw.line)}")
-    table: tuple[int, ...] = ()
-    texts = raw.operands
-    if parts[:2] == ("brx", "idx"):
-        table = tuple(build.labels[name] for name in build.tables[texts[1] + raw.label_suffix])
-        texts = texts[:1]
-    operands = tuple(_operand(build, raw, text) for text in texts)
-    if any(item is None for item in operands):
-        operands = tuple(Vector(()) if item is None else item for item in operands)
-    made = Instruction(
-        pc, parts, operands, guard, bool(raw.guard and raw.guard[1]), raw.line, raw.text, table  # type: ignore[arg-type]
-    )  # fmt: skip
-    if parts[0] in ("ld", "st") and "param" in parts:
-        return _parameter(build, made, raw)
-    return made
-
-
-def _parameter(build: _Build, made: Instruction, raw: _Raw) -> Instruction:
-    """A call's parameters live in registers of their own, one for each offset: ld and st become moves."""
-    place = 1 if made.name == "ld" else 0
-    match = re.fullmatch(r"\[\s*([\w$%@#]+)\s*(?:\+\s*(-?\d+))?\s*\]", raw.operands[place])
-    name = raw.names.get(match[1], "") if match else ""
-    if "@" not in name:
-        return made
-    start = int(match[2] or 0) if match else 0
-    type_name = made.parts[-1]
-    step = TYPE_BYTES[type_name]
-    other = made.operands[1 - place]
-    items = other.items if isinstance(other, Vector) else (other,)
-    regs = []
-    for index in range(len(items)):
-        key = (name, start + index * step)
-        if key not in build.params:
-            build.params[key] = Reg(len(build.registers), step, f"{name}+{key[1]}")
-            build.registers.append(build.params[key])
-        if build.params[key].width != step:
-            raise BadInput(f"PTX not covered: {raw.text!r} (a parameter read in another width){at_line(raw.line)}")
-        regs.append(build.params[key])
-    target: Operand = Vector(tuple(regs)) if isinstance(other, Vector) else regs[0]
-    operands = (other, target) if made.name == "ld" else (target, other)
-    return replace(made, parts=("parammove", type_name), operands=operands)
-
-
-def _operand(build: _Build, raw: _Raw, text: str) -> Operand | None:
-    text = text.strip()
-    if text == "_":
-        return None
-    if text.startswith("{"):
-        return Vector(tuple(_operand(build, raw, item) for item in split(text[1:-1])))
-    if text.startswith("["):
-        return _address(build, raw, text[1:-1].strip())
-    if "|" in text:
-        first, second = text.split("|")
-        return Pair(_operand(build, raw, first), _operand(build, raw, second))
-    if text in raw.registers:
-        return raw.registers[text]
-    if (literal := read_literal(text)) is not None:
-        return literal
-    if text.startswith("%"):
-        return Special(text)
-    name = raw.names.get(text, text)
-    if text + raw.label_suffix in build.labels:
-        return Label(text, build.labels[text + raw.label_suffix])
-    if variable := build.variables.get(name):
-        return Symbol(variable.space, variable.offset, name)
-    match = re.fullmatch(r"([\w$]+)\s*\+\s*(-?\d+)", text)
-    if match and (variable := build.variables.get(raw.names.get(match[1], match[1]))):
-        return Symbol(variable.space, variable.offset + int(match[2]), match[1])
-    if text.startswith("!") and text[1:] in raw.registers:
-        raise BadInput(f"PTX not covered: {raw.text!r}{at_line(raw.line)}")
-    raise BadInput(f"PTX not covered: {raw.text!r} (operand {text!r}){at_line(raw.line)}")
-
-
-def _address(build: _Build, raw: _Raw, text: str) -> Address:
-    base, _, offset = text.partition("+")
-    base, number = base.strip(), int(offset.strip(), 0) if offset.strip() else 0
-    if base in raw.registers:
-        return Address(raw.registers[base], number)
-    if (literal := read_literal(base)) is not None:
-        return Address(None, literal.value + number)
-    name = raw.names.get(base, base)
-    if variable := build.variables.get(name):
-        return Address(None, variable.offset + number, variable.space)
-    if "@" in name:
-        return Address(None, number, "param")
-    raise BadInput(f"PTX not covered: {raw.text!r} (address {text!r}){at_line(raw.line)}")
-
-
-def _place(build: _Build, name: str, space: str, size: int, align: int) -> None:
-    offset = aligned(build.ends[space], align)
-    build.ends[space] = offset + size
-    build.variables[name] = Variable(name, space, offset, size, align)
