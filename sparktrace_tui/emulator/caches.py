@@ -6,7 +6,7 @@ all; L2 sees what misses there. Lines are 128 bytes of four sectors, fetched one
 64-byte bursts). L2 writes back; L1 writes through and keeps nothing of a store.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -72,6 +72,7 @@ class Cache:
         missing = places[~(live & (self.sector_epoch[places] == self.line_epoch[lines]))]
         self.epoch += 1
         fetched = missing
+        allocated = 0
         if missing.size:
             missing = self._distinct(missing)
             fetched = missing
@@ -80,8 +81,8 @@ class Cache:
             stale = fetched[~(self.clock - self.line_stamp[fetched >> 2] < self.capacity)] >> 2
             if stale.size:
                 self.line_epoch[stale] = self.epoch
-                first = self._distinct(stale << 2)
-                self.clock += _LINE * first.size
+                allocated = _LINE * self._distinct(stale << 2).size
+                self.clock += allocated
             self.sector_epoch[fetched] = self.line_epoch[fetched >> 2]
         self.line_stamp[lines] = int(self.clock)
         soiled = 0
@@ -90,7 +91,7 @@ class Cache:
             clean = self._distinct(clean)
             self.dirty_epoch[clean] = self.line_epoch[clean >> 2]
             soiled = clean.size
-        return Touch(missing.size, fetched.size, soiled, missing + self.base)
+        return Touch(missing.size, fetched.size, soiled, missing + self.base, allocated)
 
     def _distinct(self, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         order = np.arange(places.size, dtype=np.int32)
@@ -105,24 +106,30 @@ class Cache:
 
 @dataclass(frozen=True)
 class Touch:
-    """Of one touch: distinct sectors that missed, sectors fetched (whole bursts), sectors newly dirty, the missed."""
+    """Of one touch: distinct sectors that missed, sectors fetched (whole bursts), sectors newly dirty, the missed, and
+    how many sectors' room was allocated."""
 
     misses: int
     fetched: int
     soiled: int
     missed: npt.NDArray[np.int64]
+    allocated: int = 0
 
 
 @dataclass
 class _Access:
-    """Running sums of one instruction: sectors followed in L1, their hits, all sectors, L2 misses."""
+    """Running sums of one instruction: sectors followed in L1, their hits, all sectors, L2 misses; by array the sectors
+    fetched from memory (weighted, and as followed), and the sectors newly dirty."""
 
+    fetched: npt.NDArray[np.float64]
+    fetched_once: npt.NDArray[np.float64]
+    store: bool = False
+    atomic: bool = False
     followed: float = 0.0
     l1_hits: float = 0.0
     sectors: float = 0.0
     l2_misses: float = 0.0
-    store: bool = False
-    atomic: bool = False
+    soiled: float = 0.0
     addresses: dict[int, float] = field(default_factory=dict)
 
 
@@ -146,10 +153,9 @@ class Hierarchy:
         self.l1: Cache | None = None
         self.followed = 0
         self.accesses: dict[int, _Access] = {}
-        self._fetched = np.zeros(len(self.extents) + 1)
-        self._fetched_once = np.zeros(len(self.extents) + 1)
-        self._soiled = 0.0
         self._clock = self.l2.clock
+        self._least = float("inf")
+        self._owed = [0.0, 0.0]
 
     def touch(
         self,
@@ -160,27 +166,48 @@ class Hierarchy:
         sm: npt.NDArray[np.int32],
         repeat: float,
     ) -> None:
-        """One execution of a global access: absolute sector numbers, the SM of each, how often it counts."""
+        """One execution of a global access: absolute sector numbers, the SM of each, how often it counts.
+
+        Trips of a long loop may be told in bursts that count for the trips between. What those would have allocated
+        is let go by once the bursts are over.
+        """
         row = self.accesses.get(pc)
         if row is None:
-            row = self.accesses[pc] = _Access(store=store, atomic=atomic)
+            arrays = len(self.extents) + 1
+            row = self.accesses[pc] = _Access(np.zeros(arrays), np.zeros(arrays), store, atomic)
+        self._least = min(self._least, repeat)
+        between = repeat / self._least - 1
+        if between < 0.5 and any(self._owed):
+            self._settle()
         row.sectors += sectors.size * repeat
-        if not store and not atomic and self._touch_l1(row, sectors, sm, repeat):
+        if not store and not atomic and self._touch_l1(row, sectors, sm, repeat, between):
             return  # what hits in L1 is not seen by L2
         if atomic:
             self._count_atomics(row, sectors, repeat)
         seen = self.l2.touch(sectors, dirty=store or atomic)
+        self._owed[1] += seen.allocated * between
         row.l2_misses += seen.misses * repeat
-        if not store:
+        row.soiled += seen.soiled * repeat
+        if not store and seen.misses:
             owners = np.searchsorted(self._starts, seen.missed, side="right")
-            counts = np.bincount(owners, minlength=len(self.extents) + 1) * (
-                seen.fetched / seen.misses if seen.misses else 0.0
-            )
-            self._fetched += counts * repeat
-            self._fetched_once += counts
-        self._soiled += seen.soiled * repeat
+            counts = np.bincount(owners, minlength=len(self.extents) + 1) * (seen.fetched / seen.misses)
+            row.fetched += counts * repeat
+            row.fetched_once += counts
 
-    def _touch_l1(self, row: _Access, sectors: npt.NDArray[np.int64], sm: npt.NDArray[np.int32], repeat: float) -> bool:
+    def _settle(self) -> None:
+        if self.l1 is not None:
+            self.l1.skip(self._owed[0])
+        self.l2.skip(self._owed[1])
+        self._owed = [0.0, 0.0]
+
+    def _touch_l1(
+        self,
+        row: _Access,
+        sectors: npt.NDArray[np.int64],
+        sm: npt.NDArray[np.int32],
+        repeat: float,
+        between: float,
+    ) -> bool:
         """Touch the followed SM's L1; whether all that it asked for was there, and so, by its example, everywhere."""
         if self.l1 is None:
             if not sm.size:
@@ -189,10 +216,11 @@ class Hierarchy:
         mine = sectors[sm == self.followed]
         if not mine.size:
             return False
-        misses = self.l1.touch(mine).misses
+        seen = self.l1.touch(mine)
+        self._owed[0] += seen.allocated * between
         row.followed += mine.size * repeat
-        row.l1_hits += (mine.size - misses) * repeat
-        return misses == 0
+        row.l1_hits += (mine.size - seen.misses) * repeat
+        return seen.misses == 0
 
     def _count_atomics(self, row: _Access, sectors: npt.NDArray[np.int64], repeat: float) -> None:
         if len(row.addresses) < _MOST_ATOMIC_SECTORS:
@@ -209,16 +237,24 @@ class Hierarchy:
         return l1, max(0.0, 1 - row.l2_misses / asked) if asked else 0.0
 
     def hottest(self, pc: int) -> float:
-        """Of an atomic: how many requests of the launch touch its most used sector; infinite where none was followed."""
+        """Of an atomic: how many requests touch its most used sector; infinite where none was followed."""
         row = self.accesses.get(pc)
         if row is None or not row.addresses:
             return float("inf")
         return max(row.addresses.values())
 
-    def finish(self, share_sampled: float) -> Traffic:
-        """The launch's traffic; `share_sampled` of its blocks were followed (the rest pass L2 unseen)."""
+    def finish(self, share_sampled: float, asked: Mapping[int, float] | None = None) -> Traffic:
+        """The launch's traffic; `share_sampled` of its blocks were followed (the rest pass L2 unseen).
+
+        asked: the exact number of sectors each instruction asked for, by pc; what was followed is scaled to it.
+        """
+        self._settle()
         traffic = Traffic()
+        arrays = len(self.extents) + 1
+        fetched, once, soiled = np.zeros(arrays), np.zeros(arrays), 0.0
         for pc, row in self.accesses.items():
+            if asked is not None and pc in asked and row.sectors:
+                self._scale(row, asked[pc] / row.sectors)
             if row.atomic:
                 traffic.l2_atomic += row.sectors
             elif row.store:
@@ -228,17 +264,26 @@ class Hierarchy:
                 traffic.l1_hits += row.sectors * l1
                 traffic.l2_read += row.sectors * (1 - l1)
             traffic.l1_sectors += row.sectors
-        fetched = self._fetched.copy()
+            fetched += row.fetched
+            once += row.fetched_once
+            soiled += row.soiled
         footprint = 0.0
         for number, (first, last) in enumerate(self.extents):
             size = -(-(last - first + 1) // SECTOR)
             if size <= self.l2.capacity:
-                fetched[number + 1] = min(fetched[number + 1], max(size, self._fetched_once[number + 1]))
-            if self._fetched_once[number + 1] or self._soiled:
+                fetched[number + 1] = min(fetched[number + 1], max(size, once[number + 1]))
+            if once[number + 1] or soiled:
                 footprint += size
         traffic.dram_read = float(fetched.sum()) * SECTOR
         if footprint > self.l2.capacity or not self.extents:
-            traffic.dram_write = self._soiled * SECTOR
+            traffic.dram_write = soiled * SECTOR
         if 0 < share_sampled < 1:
             self.l2.skip((self.l2.clock - self._clock) * (1 / share_sampled - 1))
         return traffic
+
+    @staticmethod
+    def _scale(row: _Access, factor: float) -> None:
+        for name in ("followed", "l1_hits", "sectors", "l2_misses", "soiled"):
+            setattr(row, name, getattr(row, name) * factor)
+        row.fetched *= factor
+        row.addresses = {sector: count * factor for sector, count in row.addresses.items()}

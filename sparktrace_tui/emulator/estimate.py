@@ -158,9 +158,9 @@ def _launch(
     )  # fmt: skip
     if result.counters is None:
         raise BadInput(f"{prepared.source_name}: {result.faults[0].message}")
-    counters = replace(
-        result.counters, traffic=hierarchy.finish(result.counters.sampled_blocks / result.counters.blocks)
-    )
+    exact = {pc: float(access.sectors) for pc, access in result.counters.accesses.items()}
+    sampled = result.counters.sampled_blocks / result.counters.blocks
+    counters = replace(result.counters, traffic=hierarchy.finish(sampled, exact))
     wanted = make_demand(profile, kernel, counters, alignment, fits, hierarchy)
     traffic = counters.traffic
     loads = sum(row.sectors for row in hierarchy.accesses.values() if not row.store and not row.atomic)

@@ -140,3 +140,25 @@ def test_the_requests_that_touch_an_atomics_hottest_sector_are_counted() -> None
     assert hierarchy.hottest(1) == 6
     assert hierarchy.hottest(99) == float("inf")
     assert hierarchy.finish(1.0).l2_atomic == 12
+
+
+def test_bursts_that_stand_for_the_trips_between_are_scaled_to_what_was_asked() -> None:
+    hierarchy = Hierarchy(GB10)
+    hierarchy.begin(0)
+    _touch(hierarchy, np.arange(1000))
+    _touch(hierarchy, np.arange(1000, 2000), repeat=16.0)
+    traffic = hierarchy.finish(1.0, {1: 10_000.0})
+    assert traffic.l2_read == 10_000
+    assert traffic.dram_read == 10_000 * 32
+
+
+def test_what_the_trips_between_bursts_allocate_pushes_out_what_came_before() -> None:
+    for repeat, misses in ((1.0, 0.0), (200.0, 1.0)):
+        hierarchy = Hierarchy(GB10)
+        hierarchy.begin(0)
+        footprint = 128 * KB // 32
+        _touch(hierarchy, np.arange(8), repeat=1.0)
+        for part in range(4):
+            _touch(hierarchy, np.arange(10**6 + part * footprint, 10**6 + (part + 1) * footprint), repeat=repeat)
+        hierarchy.touch(9, False, False, np.arange(8), np.zeros(8, np.int32), 1.0)
+        assert 1 - hierarchy.hit_rates(9)[1] == misses
