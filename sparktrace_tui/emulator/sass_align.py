@@ -1,121 +1,26 @@
 """Which PTX instruction each machine instruction runs with, and how the machine code performs each access.
 
 PTX gives addresses and trip counts, the machine code gives widths, atomic forms and instruction counts. Both are cut
-into units (straight code between branches and barriers). Units are matched in order by what they hold: memory
-accesses, barriers, shuffles and the source lines of the rest. The assembler may merge units (predication), split
-them (a division's checks), and unroll or peel loops beyond the PTX: copies of one PTX unit share its executions by
-their sizes, as a loop of that trip count would.
+into units (straight code between branches and barriers), which sass_units matches. The assembler may merge units
+(predication), split them (a division's checks), and unroll or peel loops beyond the PTX: copies of one PTX unit share
+its executions by their sizes, as a loop of that trip count would.
 """
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from sparktrace_tui.emulator import flow, ptx_view
+from sparktrace_tui.emulator.alignment import Alignment, Place
 from sparktrace_tui.emulator.counters import AccessForm
 from sparktrace_tui.emulator.ptx import Kernel
 from sparktrace_tui.emulator.sass import PIPES, SassFunction, SassInstruction
+from sparktrace_tui.emulator.sass_units import STRONG, Features, Key, Matcher, family
 
-Key = tuple[object, ...]
-Features = Counter[Key]
-_STRONG = frozenset({"memory", "barrier", "pipe"})
-_WEIGHT = {"memory": 6.0, "barrier": 6.0, "pipe": 3.0, "line": 1.0}
-
-
-@dataclass(frozen=True)
-class Place:
-    """A straight run of machine instructions and what it runs with.
-
-    The run is executed as often as `anchor`, the start of a PTX unit with an access, barrier or shuffle that the run
-    does without a guard; where there is none, as often as the most executed of `pcs`; times its share of a copied
-    loop. `ratio`: how many PTX trips one execution covers; copies of one PTX unit (`group`) share its trips, largest
-    ratio first. `entry`: a pc that runs once each time the loop is entered. `serialised`: the pc of an atomic that
-    this run's loop retries.
-    """
-
-    start: int
-    end: int
-    pcs: tuple[int, ...]
-    ratio: float = 1.0
-    group: int | None = None
-    entry: int | None = None
-    serialised: int | None = None
-    anchor: int | None = None
-
-    def pc(self, totals: npt.NDArray[np.float64]) -> int:
-        """The PTX instruction whose executions are the place's own, by the launch's totals."""
-        return self.anchor if self.anchor is not None else max(self.pcs, key=lambda pc: float(totals[pc]))
-
-
-@dataclass(frozen=True)
-class Alignment:
-    """A kernel's PTX and machine code, side by side.
-
-    forms: how each PTX access is performed, by pc. places: every run of machine instructions. branches: pcs of the
-    PTX branches that are branches in the machine code too. cas_loops: shared atomics that are compare-and-swap
-    loops. popc_atomics: shared increments that the hardware merges within a warp. mismatches: what could not be
-    reconciled, in words.
-    """
-
-    function: SassFunction
-    forms: Mapping[int, AccessForm]
-    places: tuple[Place, ...]
-    branches: frozenset[int]
-    cas_loops: frozenset[int]
-    popc_atomics: frozenset[int]
-    mismatches: tuple[str, ...]
-    pipe_matrix: npt.NDArray[np.float64] = field(repr=False, default_factory=lambda: np.zeros((0, 0)))
-
-    def place_executions(
-        self, executions: npt.NDArray[np.float64], serialised: Mapping[int, float] | None = None
-    ) -> npt.NDArray[np.float64]:
-        """Warp executions of each place, from those of the PTX instructions (shape (..., pcs) to (..., places)).
-
-        `serialised` gives an atomic's retries, in executions, by pc, for the whole of `executions`.
-        """
-        totals = executions.reshape(-1, executions.shape[-1]).sum(axis=0)
-        shares = self._shares(totals)
-        result = np.zeros((*executions.shape[:-1], len(self.places)))
-        for number, place in enumerate(self.places):
-            if place.pcs:
-                result[..., number] = executions[..., place.pc(totals)] * shares[number]
-                if place.serialised is not None and serialised and totals[place.serialised]:
-                    result[..., number] *= serialised.get(place.serialised, 0.0) / totals[place.serialised]
-        return result
-
-    def _shares(self, totals: npt.NDArray[np.float64]) -> list[float]:
-        shares = [1.0 / place.ratio for place in self.places]
-        groups: dict[int, list[int]] = defaultdict(list)
-        for number, place in enumerate(self.places):
-            if place.group is not None:
-                groups[place.group].append(number)
-        for members in groups.values():
-            trips_total = float(totals[self.places[members[0]].pc(totals)])
-            entry = self.places[members[0]].entry
-            entries = float(totals[entry]) if entry is not None else 1.0
-            trips = left = trips_total / entries if entries else 0.0
-            ratios = sorted({self.places[number].ratio for number in members}, reverse=True)
-            for ratio in ratios:
-                last = ratio == ratios[-1]
-                runs = left / ratio if last else float(np.floor(left / ratio + 1e-9))
-                left -= runs * ratio
-                for number in members:
-                    if self.places[number].ratio == ratio:
-                        shares[number] = runs / trips if trips else 0.0
-        return shares
-
-    def instruction_executions(
-        self, executions: npt.NDArray[np.float64], serialised: Mapping[int, float] | None = None
-    ) -> npt.NDArray[np.float64]:
-        """Warp executions of each machine instruction, from those of the PTX (shape (pcs,))."""
-        result = np.zeros(len(self.function.instructions))
-        for place, runs in zip(self.places, self.place_executions(executions, serialised), strict=True):
-            result[place.start : place.end] = runs
-        return result
+__all__ = ["Alignment", "Place", "align"]
 
 
 def align(kernel: Kernel, function: SassFunction) -> Alignment:
@@ -123,65 +28,15 @@ def align(kernel: Kernel, function: SassFunction) -> Alignment:
     return _Aligner(kernel, function).result()
 
 
-class _Aligner:
+class _Aligner(Matcher):
     def __init__(self, kernel: Kernel, function: SassFunction) -> None:
-        self.kernel, self.function = kernel, function
-        self.ops = ptx_view.view(kernel)
-        self.ptx_units = flow.units(ptx_view.nodes(self.ops, kernel))
-        self.sass_units = flow.units([self._node(i) for i in range(len(function.instructions))])
-        self.ptx_features = [self._ptx_features(u) for u in self.ptx_units]
-        self.sass_features = [self._sass_features(u) for u in self.sass_units]
+        super().__init__(kernel, function)
         self.mismatches: list[str] = []
         self.cas_loops: set[int] = set()
         self.popc: set[int] = set()
 
-    def _node(self, index: int) -> flow.Node:
-        instruction = self.function.instructions[index]
-        labels = self.function.labels
-        targets: tuple[int, ...] = ()
-        if instruction.root in ("BRA", "BRX", "JMP", "BREAK") and instruction.target in labels:
-            targets = (labels[instruction.target or ""],)
-        conditional = bool(instruction.guard) or "UP" in instruction.operands.partition("`")[0]
-        falls = not instruction.ends_block or conditional
-        return flow.Node(targets, falls, instruction.root == "BAR" or instruction.root == "CALL")
-
-    def _ptx_features(self, unit: flow.Unit) -> Features:
-        features: Features = Counter()
-        for op in self.ops[unit.start : unit.end]:
-            if op.memory is not None:
-                operation = "atomic" if op.memory.operation in ("atomic", "reduction") else op.memory.operation
-                features["memory", op.memory.space, operation, op.line] += op.memory.bytes
-            elif op.kind == "barrier":
-                features["barrier", op.line] += 1
-            elif op.kind in ("shuffle", "vote", "redux"):
-                features["pipe", op.kind, op.line] += 1
-            elif op.kind == "xu" and op.name in ("ex2", "lg2", "rcp", "rsqrt", "sqrt", "sin", "cos", "tanh"):
-                features["pipe", "xu", op.line] += 1
-            else:
-                features["line", op.line] += 1
-        return features
-
-    def _sass_features(self, unit: flow.Unit) -> Features:
-        features: Features = Counter()
-        for index in range(unit.start, unit.end):
-            features.update(self._sass_feature(self.function.instructions[index]))
-        return features
-
-    def _sass_feature(self, item: SassInstruction) -> dict[Key, int]:
-        if item.memory is not None:
-            return {("memory", item.memory[0], _family(item.memory[1]), item.line): item.width}
-        if item.root == "BAR":
-            return {("barrier", item.line): 1}
-        if item.pipe in ("shuffle", "vote"):
-            return {("pipe", item.pipe, item.line): 1}
-        if item.root in ("REDUX", "CREDUX"):
-            return {("pipe", "redux", item.line): 1}
-        if item.root == "MUFU":
-            return {("pipe", "xu", item.line): 1}
-        return {("line", item.line): 1}
-
     def result(self) -> Alignment:
-        assigned = self._assign()
+        assigned = self.assign()
         places = self._places(assigned)
         forms = self._forms(places)
         return Alignment(
@@ -194,106 +49,6 @@ class _Aligner:
             mismatches=tuple(dict.fromkeys(self.mismatches)),
             pipe_matrix=_pipes(places, self.function),
         )
-
-    def _assign(self) -> dict[int, list[int]]:
-        """The PTX units of every machine unit: in-order matches first, then what lies between them."""
-        pairs = self._in_order()
-        assigned: dict[int, list[int]] = {i: [j] for i, j in pairs}
-        self.merged: dict[int, list[int]] = defaultdict(list)
-        matched = {j for _, j in pairs}
-        for j, wanted in enumerate(self.ptx_features):
-            if j in matched or not wanted:
-                continue
-            before = max((i for i, other in pairs if other < j), default=0)
-            after = min((i for i, other in pairs if other > j), default=len(self.sass_units) - 1)
-            best = max(
-                range(min(before, after), max(before, after) + 1),
-                key=lambda i: (_containment(wanted, self.sass_features[i]), i in assigned),
-                default=None,
-            )
-            if best is not None and _containment(wanted, self.sass_features[best]) > 0:
-                self.merged[best].append(j)
-        loops = self._loop_pairs(pairs)
-        for i, unit in enumerate(self.sass_units):
-            if i in assigned or self.function.is_helper(unit.start) or self._is_cold(unit):
-                continue
-            best = self._best(i, pairs, loops)
-            if best is not None and _containment(self.sass_features[i], self.ptx_features[best]) > 0:
-                assigned[i] = [best]
-        return assigned
-
-    def _loop_pairs(self, pairs: list[tuple[int, int]]) -> dict[int, int]:
-        """For each machine loop (by header) the PTX loop that most of its matched units lie in."""
-        votes: dict[int, Counter[int]] = defaultdict(Counter)
-        for i, j in pairs:
-            mine, theirs = self.sass_units[i].header, self.ptx_units[j].header
-            if mine is not None and theirs is not None:
-                votes[mine][theirs] += 1
-        return {header: counts.most_common(1)[0][0] for header, counts in votes.items()}
-
-    def _best(self, i: int, pairs: list[tuple[int, int]], loops: Mapping[int, int]) -> int | None:
-        """The PTX unit that an unmatched machine unit belongs to: of its loop, between its neighbours, or anywhere."""
-        everywhere = range(len(self.ptx_units))
-        header = self.sass_units[i].header
-        if header is not None and header in loops:
-            inside = [j for j in everywhere if self.ptx_units[j].header == loops[header]]
-            return max(inside, key=lambda j: self._likeness(i, j), default=None)
-        low = max((j for k, j in pairs if k < i), default=0)
-        high = min((j for k, j in pairs if k > i), default=len(self.ptx_units) - 1)
-        anchors = [key for key in self.sass_features[i] if key[0] in _STRONG]
-        near = [
-            j
-            for j in range(low, high + 1)
-            if self.ptx_units[j].depth == self.sass_units[i].depth
-            and (not anchors or any(self.ptx_features[j][key] for key in anchors))
-            and _containment(self.sass_features[i], self.ptx_features[j]) > 0
-        ]
-        return max(near or everywhere, key=lambda j: self._likeness(i, j), default=None)
-
-    def _likeness(self, i: int, j: int) -> float:
-        """How well machine unit i may be a copy or a part of PTX unit j; a copy may be peeled out of its loop."""
-        within = _containment(self.ptx_features[j], self.sass_features[i])
-        without = _containment(self.sass_features[i], self.ptx_features[j])
-        deeper = self.sass_units[i].depth - self.ptx_units[j].depth
-        penalty = 0.3 * deeper if deeper > 0 else -0.05 * deeper
-        return max(within, without) + 0.5 * min(within, without) - penalty
-
-    def _is_cold(self, unit: flow.Unit) -> bool:
-        """Whether the unit does nothing but call a helper (the slow path of a division or a root)."""
-        return self.function.instructions[unit.end - 1].root == "CALL"
-
-    def _in_order(self) -> list[tuple[int, int]]:
-        rows, columns = len(self.sass_units), len(self.ptx_units)
-        score = np.zeros((rows + 1, columns + 1))
-        step = np.zeros((rows + 1, columns + 1), np.int8)
-        for i in range(rows):
-            helper = self.function.is_helper(self.sass_units[i].start) or self._is_cold(self.sass_units[i])
-            for j in range(columns):
-                gain = 0.0 if helper else self._similarity(i, j)
-                options = (score[i, j + 1], score[i + 1, j], score[i, j] + gain if gain > 0.05 else -1.0)
-                choice = int(np.argmax(options))
-                score[i + 1, j + 1], step[i + 1, j + 1] = options[choice], choice
-        pairs = []
-        i, j = rows, columns
-        while i and j:
-            if step[i, j] == 2:
-                i, j = i - 1, j - 1
-                pairs.append((i, j))
-            elif step[i, j] == 0:
-                i -= 1
-            else:
-                j -= 1
-        return pairs[::-1]
-
-    def _similarity(self, i: int, j: int) -> float:
-        a, b = self.sass_features[i], self.ptx_features[j]
-        keys = set(a) | set(b)
-        common = sum(_WEIGHT[str(k[0])] * min(a[k], b[k]) for k in keys)
-        either = sum(_WEIGHT[str(k[0])] * max(a[k], b[k]) for k in keys)
-        if not common:
-            return 0.0
-        size = 1 + 0.1 * min(common, 20.0)
-        return size * common / either - 0.3 * abs(self.sass_units[i].depth - self.ptx_units[j].depth)
 
     def _places(self, assigned: dict[int, list[int]]) -> list[Place]:
         by_unit: dict[int, list[int]] = defaultdict(list)
@@ -330,20 +85,17 @@ class _Aligner:
             if not item.guard:
                 sure.update(self._sass_feature(item))
         for j in units:
-            if any(key[0] in _STRONG and sure[key] for key in self.ptx_features[j]):
+            if any(key[0] in STRONG and sure[key] for key in self.ptx_features[j]):
                 return self.ptx_units[j].start
         return None
 
     def _holds_anchor(self, i: int, j: int) -> bool:
         """Whether machine unit i does any of the accesses, barriers or shuffles of PTX unit j, if it has any."""
-        strong = [key for key in self.ptx_features[j] if key[0] in _STRONG]
+        strong = [key for key in self.ptx_features[j] if key[0] in STRONG]
         return not strong or any(self.sass_features[i][key] for key in strong)
 
     def _pcs(self, units: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(self.ptx_units[j].start for j in units)
-
-    def _unit_at(self, pc: int) -> int:
-        return bisect_right([unit.start for unit in self.ptx_units], pc) - 1
 
     def _nearest(self, i: int, assigned: dict[int, list[int]]) -> tuple[int, ...]:
         depth = self.sass_units[i].depth
@@ -363,7 +115,7 @@ class _Aligner:
             for merged in self.merged.get(i, ()):
                 if self.ptx_units[merged].depth >= depth:
                     want.update(self.ptx_features[merged])
-        strong = [k for k in want if k[0] in _STRONG and have[k]]
+        strong = [k for k in want if k[0] in STRONG and have[k]]
         if strong:
             # Accesses may be hoisted in from elsewhere: a true copy holds all of its kinds that many times.
             ratio = min(have[k] / want[k] for k in strong)
@@ -397,7 +149,7 @@ class _Aligner:
         wanted: dict[Key, list[ptx_view.Op]] = defaultdict(list)
         for op in self.ops:
             if op.memory is not None and op.memory.space != "constant":
-                wanted[op.memory.space, _family(op.memory.operation), op.line].append(op)
+                wanted[op.memory.space, family(op.memory.operation), op.line].append(op)
         by_kind: dict[tuple[object, object], list[ptx_view.Op]] = defaultdict(list)
         for key, ops in wanted.items():
             if key[1] == "atomic":
@@ -555,14 +307,10 @@ def _shared_atomic(op: ptx_view.Op) -> bool:
     return op.memory is not None and op.memory.space == "shared" and op.name in ("atom", "red")
 
 
-def _family(operation: str) -> str:
-    return "atomic" if operation in ("atomic", "reduction") else operation
-
-
 def _key(item: SassInstruction) -> Key:
     if item.memory is None:
         return ("", "", None)
-    return (item.memory[0], _family(item.memory[1]), item.line)
+    return (item.memory[0], family(item.memory[1]), item.line)
 
 
 def _bytes(op: ptx_view.Op) -> int:
@@ -571,13 +319,6 @@ def _bytes(op: ptx_view.Op) -> int:
 
 def _offset(op: ptx_view.Op) -> int:
     return op.memory.offset if op.memory else 0
-
-
-def _containment(small: Features, large: Features) -> float:
-    """The share of `small` that `large` holds."""
-    total = sum(_WEIGHT[str(k[0])] * n for k, n in small.items())
-    held = sum(_WEIGHT[str(k[0])] * min(n, large[k]) for k, n in small.items())
-    return held / total if total else 0.0
 
 
 def _pipes(places: list[Place], function: SassFunction) -> npt.NDArray[np.float64]:
