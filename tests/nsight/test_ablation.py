@@ -232,15 +232,23 @@ def test_free_text_is_withheld_where_it_speaks_of_conflicts():
         origin=Origin("ncu-rep", "2d_conflicts.ncu-rep"),
         other=("NVTX range main: smem conflicts", "NVTX range main: warm up", "other conflicts or events"),
         instructions=(Instruction(16, "LDS R0, [R1]", "/home/u/conflicts/k.cu", 3),),
-        markers=(Marker("SharedMemoryConflicts", "x", 16), Marker("CPIStall", "This line stalls.", 16)),
+        markers=(
+            Marker("SharedMemoryConflicts", "x", 16),
+            Marker("CPIStall", "This line stalls.", 16, "smem_conflict.cu", 3),
+        ),
     )
-    after = ablate(report, "names").report
+    result = ablate(report, "names")
+    after = result.report
     assert after.launch.kernel == "void withheld<32>(float *)"
     assert after.launch.process == "[7] withheld@127.0.0.1"
     assert after.origin.path == "withheld.ncu-rep"
     assert after.other == ("NVTX range main: warm up", "other conflicts or events")
     assert after.instructions[0].file == "/home/u/withheld/k.cu"
-    assert [m.rule for m in after.markers] == ["CPIStall"]
+    assert [(m.rule, m.file) for m in after.markers] == [("CPIStall", "withheld.cu")]
+    assert {r.what for r in result.removed if r.where == "source file name"} == {
+        "/home/u/conflicts/k.cu",
+        "smem_conflict.cu",
+    }
 
 
 def test_instances_and_counts_of_instructions_go_too():

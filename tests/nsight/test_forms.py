@@ -219,6 +219,16 @@ def test_a_profiler_line_in_the_middle_of_a_table_does_not_end_it(ours):
     assert "==WARNING== something to know" in first.other
 
 
+def test_an_address_broken_at_the_edge_of_a_line_is_joined_again():
+    start = "          (https://example.org/guide/"
+    page = (
+        "  k(int) (1, 1, 1)x(1, 1, 1), Context 1\n    Section: Occupancy\n    INF   See the Guide\n"
+        + start + "x" * (120 - len(start)) + "\n          -ab) for more.\n\n"
+    )  # fmt: skip
+    (report,) = parse_reports(page)
+    assert report.rules[0].text == f"See the Guide (https://example.org/guide/{'x' * (120 - len(start))}-ab) for more."
+
+
 def test_a_heading_that_no_table_follows_is_kept_under_other():
     page = "  k(int) (1, 1, 1)x(1, 1, 1), Context 1\n    Section: NVLink Topology\n    No links are here.\n\n"
     (report,) = parse_reports(page)

@@ -62,6 +62,7 @@ class _Ablation:
     def __init__(self, level: Level) -> None:
         self.level = level
         self.removed: list[Removed] = []
+        self.files: dict[str, str] = {}
         self.judged: dict[tuple[str, ...], dict[str, str]] = {}
 
     def run(self, report: Report) -> Ablated:
@@ -240,28 +241,33 @@ class _Ablation:
             self.took(f"{name} = {metrics[name]}", where, why)
         return {name: value for name, value in metrics.items() if name not in bad}
 
+    def file(self, name: str) -> str:
+        """A source file's name without words about conflicts; told once, however many lines are of it."""
+        if name not in self.files:
+            self.files[name] = withheld(name)
+            if self.files[name] != name:
+                self.took(name, "source file name", NAMED)
+        return self.files[name]
+
     def markers(self, markers: tuple[Marker, ...]) -> tuple[Marker, ...]:
         ids = (*CONFLICT_RULES, *STRICT_RULES) if self.level == "strict" else CONFLICT_RULES
-        kept = []
+        kept: list[Marker] = []
         for marker in markers:
             why = prose_reason(marker.text, self.level) or (NAMED if marker.rule in ids else None)
             if why:
                 self.took(marker.text, f"marker of rule {marker.rule}", why)
             else:
-                file = withheld(marker.file)
+                file = self.file(marker.file)
                 kept.append(marker if file == marker.file else replace(marker, file=file))
         return tuple(kept)
 
     def lines(self, lines: tuple[SourceLine, ...]) -> tuple[SourceLine, ...]:
         kept: list[SourceLine] = []
         for line in lines:
-            metrics = self.counted(line.metrics, f"{withheld(line.file)}:{line.line}")
-            text = source_withheld(line.text)
-            file = withheld(line.file)
+            file, text = self.file(line.file), source_withheld(line.text)
+            metrics = self.counted(line.metrics, f"{file}:{line.line}")
             if text != line.text:
                 self.took(line.text.strip(), f"{file}:{line.line}", NAMED)
-            if file != line.file and not any(k.file == file for k in kept[-1:]):
-                self.took(line.file, "source file name", NAMED)
             same = metrics is line.metrics and text == line.text and file == line.file
             kept.append(line if same else replace(line, metrics=metrics, text=text, file=file))
         return tuple(kept)
@@ -269,8 +275,8 @@ class _Ablation:
     def instructions(self, instructions: tuple[Instruction, ...]) -> tuple[Instruction, ...]:
         kept: list[Instruction] = []
         for item in instructions:
+            file, text = self.file(item.file), source_withheld(item.text)
             metrics = self.counted(item.metrics, f"instruction {item.address:#x}")
-            file, text = withheld(item.file), source_withheld(item.text)
             if text != item.text:
                 self.took(item.text.strip(), f"instruction {item.address:#x}", NAMED)
             same = metrics is item.metrics and file == item.file and text == item.text
