@@ -86,7 +86,10 @@ def run(
 
         faults, benign = verify(kernel, launch, memory, seed=seed, budget=budget or VERIFY_BUDGET)
         return RunResult(None, faults, benign)
-    return _count(kernel, launch, memory, forms, hierarchy, sample, seed, budget or COUNT_BUDGET, keep_data, resident_blocks, sms)
+    steps = budget or COUNT_BUDGET
+    return _count(
+        kernel, launch, memory, forms, hierarchy, sample, seed, steps, keep_data, resident_blocks, sms
+    )  # fmt: skip
 
 
 def _check_shape(launch: ResolvedLaunch) -> None:
