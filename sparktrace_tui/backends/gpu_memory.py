@@ -42,23 +42,27 @@ def show_bytes(count: float) -> str:
     return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count / 2**20:.1f} MiB"
 
 
+def require_room(needed: int, free: int) -> None:
+    """MissingTool where `needed` bytes are more than nine tenths of the `free` ones."""
+    if needed > KEEP_FREE * free:
+        raise MissingTool(
+            f"the plan needs {show_bytes(needed)} of GPU memory and {show_bytes(free)} are free",
+            hint="Close what else uses the GPU, or use one with more memory.",
+        )
+
+
 class Arena:
     """The arrays of one plan on the device, each between guard bands. A context manager: leaving it frees them all.
 
-    `driver` is pycuda.driver. `free` is what may be allocated (bytes); MissingTool where the arrays, and `extra`
-    bytes that the caller is to allocate beside them, do not fit.
+    `driver` is pycuda.driver. `free` is what may be allocated (bytes); MissingTool where the arrays do not fit.
     """
 
-    def __init__(self, driver: Any, arrays: Mapping[str, AnyArray], free: int, extra: int = 0) -> None:
+    def __init__(self, driver: Any, arrays: Mapping[str, AnyArray], free: int) -> None:
         self.driver = driver
         self._shapes = {name: (array.shape, array.dtype) for name, array in arrays.items()}
         self._whole: dict[str, Any] = {}
-        needed = sum(array.nbytes + 2 * GUARD_BYTES for array in arrays.values()) + extra
-        if needed > KEEP_FREE * free:
-            raise MissingTool(
-                f"the plan needs {show_bytes(needed)} of GPU memory and {show_bytes(free)} are free",
-                hint="Close what else uses the GPU, or use one with more memory.",
-            )
+        needed = sum(array.nbytes + 2 * GUARD_BYTES for array in arrays.values())
+        require_room(needed, free)
         try:
             for name, array in arrays.items():
                 self._whole[name] = driver.mem_alloc(array.nbytes + 2 * GUARD_BYTES)

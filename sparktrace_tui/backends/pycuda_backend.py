@@ -11,7 +11,7 @@ from sparktrace_tui.backends import ncu
 from sparktrace_tui.backends.cache import CompileCache
 from sparktrace_tui.backends.gpu_compile import Compiler, compile_source, find_compiler
 from sparktrace_tui.backends.gpu_facts import ClockReader, bandwidth_gb_s, driver_version, host_architecture
-from sparktrace_tui.backends.gpu_memory import Arena, free_bytes
+from sparktrace_tui.backends.gpu_memory import Arena, free_bytes, require_room
 from sparktrace_tui.backends.gpu_plan import Gpu, LoadedPlan
 from sparktrace_tui.backends.gpu_report import read_counters
 from sparktrace_tui.backends.gpu_stopwatch import GpuStopwatch
@@ -112,13 +112,13 @@ class PyCudaBackend:
         """Times at the problem size by the method of docs/timing.md; each result is checked again afterwards."""
         family = read_family(folder)
         plans = {name: self._plan(family, name) for name in variants}
-        arrays = draw_arrays(family, family.problem, {}, options.seed)
         restored = [name for name, array in family.arrays.items() if array.role == "inout"]
         flush = max(LEAST_FLUSH, FLUSH_OF_L2 * self.gpu.l2_bytes)
         sizes = array_bytes(family, family.problem)
-        extra = flush + sum(sizes[name] for name in restored)
         driver = self.gpu.driver
-        with self._arena(arrays, extra) as arena, self._arena({n: arrays[n] for n in restored}) as pristine:
+        require_room(sum(sizes.values()) + sum(sizes[n] for n in restored) + flush, self._free())
+        arrays = draw_arrays(family, family.problem, {}, options.seed)
+        with self._arena(arrays) as arena, self._arena({n: arrays[n] for n in restored}) as pristine:
 
             def restore(stream: Any) -> None:
                 for name in restored:
@@ -191,8 +191,11 @@ class PyCudaBackend:
                 raise BadInput(f"{chosen.source_name} does not load on {self.gpu.name}: {error}") from error
         return self._plans[key]
 
-    def _arena(self, arrays: Mapping[str, AnyArray], extra: int = 0) -> Arena:
-        return Arena(self.gpu.driver, arrays, free_bytes(self.gpu.driver, self.gpu.integrated), extra)
+    def _free(self) -> int:
+        return free_bytes(self.gpu.driver, self.gpu.integrated)
+
+    def _arena(self, arrays: Mapping[str, AnyArray]) -> Arena:
+        return Arena(self.gpu.driver, arrays, self._free())
 
     def _run(self, plan: LoadedPlan, launches: tuple[ResolvedLaunch, ...], arrays: dict[str, AnyArray]) -> Ran:
         with self._arena(arrays) as arena:
