@@ -1,5 +1,6 @@
 """The explorer: one app that owns what is open and what was seen; its screens draw it."""
 
+import gc
 import os
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
@@ -150,8 +151,15 @@ class SparkTraceApp(App[None]):
         if self.captures is not None and not self._moved:
             self.entry = self._first_captured(self.captures)
         self._redraw()
+        self._keep_loaded()
         if self._quiz_wanted:
             self.open_quiz()
+
+    def _keep_loaded(self) -> None:
+        """Take what was loaded out of the collector's rounds: over a large report's many parts each costs 0.1 s."""
+        if not self.is_headless:
+            gc.collect()
+            gc.freeze()
 
     def _redraw(self) -> None:
         for screen in self.screen_stack:
@@ -282,6 +290,7 @@ class SparkTraceApp(App[None]):
         from sparktrace_tui.ui.screens.report import ReportScreen
 
         self.push_screen(ReportScreen(path, reports))
+        self._keep_loaded()
 
     async def action_quit(self) -> None:
         """End the explorer from any screen: open questions are left unscored, and the summary is printed."""

@@ -1,103 +1,18 @@
-"""A quiz's session: which questions are asked in which arm, and what came of them. No screen in here."""
+"""A quiz's session: what came of its questions so far, and its words. No screen in here."""
 
-import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sparktrace_tui.domain.kernel.capture import CaptureSet
-from sparktrace_tui.domain.kernel.family import CAUSAL_FAMILIES, Family
 from sparktrace_tui.domain.quiz.game import Game, Outcome, Stage
-from sparktrace_tui.domain.quiz.question import ORDERS, Evidence, Order, answer_key
-from sparktrace_tui.domain.report.ablation import ablate
+from sparktrace_tui.domain.quiz.session import Draw, arms, draw
 from sparktrace_tui.ui.text import one_line
 
+__all__ = (
+    "RIGHT", "Draw", "Score", "arms", "draw", "letters", "short_name", "steps", "summary", "tally",
+)  # fmt: skip
+
 RIGHT = (Outcome.HELD_RIGHT, Outcome.SWITCHED_TO_RIGHT)
-
-
-@dataclass(frozen=True)
-class Draw:
-    """One question to ask: the family, the arm, and the option order."""
-
-    family: str
-    evidence: Evidence
-    order: Order
-
-
-def arms(captures: CaptureSet, family: str) -> tuple[Evidence, ...]:
-    """The kinds of evidence this set can show of a family: `ablated` only where there is something to take out."""
-    report = captures.captures[family].report
-    if report is None:
-        return ("source",)
-    return ("source", "full") if ablate(report, "names").identical else ("source", "full", "ablated")
-
-
-def draw(
-    captures: CaptureSet,
-    families: Mapping[str, Family],
-    *,
-    seed: int,
-    evidence: Evidence | None = None,
-    seen: Sequence[str] = (),
-    recorded: Sequence[tuple[str, str]] | None = None,
-    only: str | None = None,
-) -> Iterator[Draw]:
-    """Questions without end: families not seen first, each round in a new order.
-
-    The arms are dealt between families from decks, so that they stay balanced: one deck for the families whose
-    conflicts can be causal, one for the others. recorded: the (family, evidence) pairs that a replay can answer;
-    then only those are drawn. only: a family that comes first.
-    """
-    rng = random.Random(f"quiz:{seed}")
-    asked = [name for name in captures.captures if name in families and answer_key(captures, name) is not None]
-    decks: dict[bool, list[Evidence]] = {True: [], False: []}
-    pairs = [(f, e) for f, e in recorded or () if f in asked]
-    if not asked or (recorded is not None and not pairs):
-        return
-    first_round = True
-    while True:
-        names = sorted(asked)
-        rng.shuffle(names)
-        if first_round:
-            names.sort(key=lambda name: (name != only, name in seen))
-        first_round = False
-        if recorded is not None:
-            round_pairs = [p for p in pairs if evidence is None or p[1] == evidence]
-            if not round_pairs:
-                return
-            rng.shuffle(round_pairs)
-            round_pairs.sort(key=lambda pair: pair[0] != only)
-            for family, arm in round_pairs:
-                yield Draw(family, _evidence(arm), rng.choice(ORDERS))
-            continue
-        before = len(names)
-        for family in names:
-            possible = arms(captures, family)
-            if evidence is not None and evidence not in possible:
-                before -= 1
-                continue
-            chosen = evidence or _deal(decks[family in CAUSAL_FAMILIES], possible, rng)
-            yield Draw(family, chosen, rng.choice(ORDERS))
-        if before == 0:
-            return
-
-
-def _evidence(name: str) -> Evidence:
-    match name:
-        case "source" | "full" | "ablated":
-            return name
-        case _:
-            raise ValueError(f"{name!r} is no kind of evidence")
-
-
-def _deal(deck: list[Evidence], possible: tuple[Evidence, ...], rng: random.Random) -> Evidence:
-    """The next card of the deck that the family can have; an empty deck is shuffled anew."""
-    for place, card in enumerate(deck):
-        if card in possible:
-            return deck.pop(place)
-    fresh = list(possible)
-    rng.shuffle(fresh)
-    deck += fresh
-    return deck.pop(len(deck) - len(fresh))
 
 
 @dataclass(frozen=True)

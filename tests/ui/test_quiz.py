@@ -58,6 +58,7 @@ async def test_a_whole_game_by_keys(make_app: MakeApp, size: tuple[int, int]) ->
         assert times_on(said) == set(SHOWN_TIMES)
         assert "10.310 ms" in said
         assert "Switched to right" in said
+        assert app.screen.level == "shown"
         assert "1.58x and 1.00x the best time" in " ".join(said.split())
         assert "The report pulled towards" in said
         assert "a warp's lanes meet in one bank" in " ".join(said.split())

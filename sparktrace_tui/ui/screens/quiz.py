@@ -324,6 +324,7 @@ class QuizScreen(PaneScreen):
         match.confirm(0)
         if self.done:
             self.explorer.saw(match.question.family, self.captures.id)
+            self.level = "shown"
             self.pane = "options"
             self.update()
             self.action_pane("options")

@@ -129,7 +129,7 @@ def option_row(option: Option, width: int, longest: float, wrap: bool) -> list[C
             gap = "  " if note else ""
             after = styled((note + gap, "title"), (fit(words, rest - len(note + gap)), "dim"))
         rows = [joined([head, timed(option, bar_width, longest), after])]
-        if below and len(note) > rest:
+        if below and note and len(note) > rest:
             rows.append(joined([indent, styled((fit(note, room), "title"))]))
         if below:
             rows += [joined([indent, styled((fit(line, room), "dim"))]) for line in described]
