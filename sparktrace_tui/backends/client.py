@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sparktrace_tui.backends.processes import kill_session
+from sparktrace_tui.backends.processes import kill_session, python_path
 from sparktrace_tui.backends.protocol import (
     Hello,
     Options,
@@ -222,7 +222,7 @@ class Client:
             encoding="utf-8",
             errors="replace",
             start_new_session=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+            env={**os.environ, "PYTHONPATH": python_path()},
         )
         self._process = process
         threading.Thread(target=_pump, args=(process.stdout, self._lines.put), daemon=True).start()

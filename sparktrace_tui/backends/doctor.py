@@ -14,8 +14,8 @@ from typing import Any, Literal
 from sparktrace_tui.backends.gpu_compile import find_nvcc, nvcc_version
 from sparktrace_tui.backends.gpu_facts import driver_version
 from sparktrace_tui.backends.gpu_memory import available_in, show_bytes
-from sparktrace_tui.backends.ncu import PERMISSION_HINT, environment, find_ncu, ncu_version
-from sparktrace_tui.backends.processes import run_limited
+from sparktrace_tui.backends.ncu import PERMISSION_HINT, find_ncu, ncu_version
+from sparktrace_tui.backends.processes import python_path, run_limited
 from sparktrace_tui.backends.sanitizer import find_sanitizer
 from sparktrace_tui.domain.errors import SparkTraceError
 from sparktrace_tui.emulator import toolchain
@@ -73,8 +73,9 @@ def examine(keys: Mapping[str, Sequence[str]], places: Places | None = None) -> 
 
 def _probe() -> dict[str, Any]:
     """What the probe saw; {"error": ...} where there is no driver, or where the probe died or hung."""
+    environment = {**os.environ, "PYTHONPATH": python_path()}
     try:
-        done = run_limited([sys.executable, "-m", "sparktrace_tui.backends.gpu_probe"], PROBE_LIMIT_S, environment())
+        done = run_limited([sys.executable, "-m", "sparktrace_tui.backends.gpu_probe"], PROBE_LIMIT_S, environment)
     except OSError as error:
         return {"error": str(error)}
     if done.timed_out:

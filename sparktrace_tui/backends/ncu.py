@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sparktrace_tui.backends.processes import Done, run_limited
+from sparktrace_tui.backends.processes import Done, python_path, run_limited
 from sparktrace_tui.domain.errors import BadInput, MissingTool, SparkTraceError
 from sparktrace_tui.nsight.command import ncu_command
 
@@ -41,7 +41,7 @@ def find_ncu() -> str | None:
 def ncu_version(ncu: str) -> str | None:
     """Such as `2025.3.1`; None where it does not run or does not say."""
     try:
-        done = run_limited([ncu, "--version"], VERSION_LIMIT_S)
+        done = run_limited([ncu, "--version"], VERSION_LIMIT_S, environment())
     except OSError:
         return None
     found = re.search(r"Version (\d+\.\d+\.\d+)", done.output)
@@ -61,15 +61,32 @@ def command(ncu: str, profiled: Profiled, output: Path, clock_control: str = "no
     )
 
 
+# The first argument is where our packages are: a profiler holds a Python of its own, which a PYTHONPATH would break.
+_RUN_ONCE = (
+    "import os, runpy, sys; sys.path[:0] = sys.argv.pop(1).split(os.pathsep); "
+    "runpy.run_module('sparktrace_tui.backends.profile_once', run_name='__main__')"
+)
+
+
 def once_command(folder: Path, variant: str, device: str, seed: int) -> list[str]:
     """The program that runs one variant's plan once at the problem size, and launches nothing else."""
-    module = "sparktrace_tui.backends.profile_once"
-    return [sys.executable, "-m", module, str(folder), variant, "--device", device, "--seed", str(seed)]
+    return [
+        sys.executable,
+        "-c",
+        _RUN_ONCE,
+        python_path(),
+        str(folder),
+        variant,
+        "--device",
+        device,
+        "--seed",
+        str(seed),
+    ]
 
 
 def environment() -> dict[str, str]:
-    """Ours in the C locale (ncu writes numbers in the user's), with our packages found by the child."""
-    return {**os.environ, "LC_ALL": "C", "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    """Ours in the C locale (ncu writes numbers in the user's), without the PYTHONPATH of this process."""
+    return {**{name: value for name, value in os.environ.items() if name != "PYTHONPATH"}, "LC_ALL": "C"}
 
 
 def profile(ncu: str, profiled: Profiled, output: Path, limit_s: float) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ import os
 import select
 import signal
 import subprocess
+import sys
+import sysconfig
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,16 @@ class Done:
     status: int
     output: str
     timed_out: bool = False
+
+
+def python_path() -> str:
+    """Where this process finds modules, as a PYTHONPATH for another: without the standard library, which a Python of
+    another version that sees it would trip over.
+    """
+    paths = sysconfig.get_paths()
+    standard = {os.path.dirname(os.__file__), paths["stdlib"], paths["platstdlib"]}
+    standard |= {os.path.join(path, "lib-dynload") for path in standard}
+    return os.pathsep.join(p for p in sys.path if p and p not in standard and not p.endswith(".zip"))
 
 
 def run_limited(command: Sequence[str], limit_s: float, env: Mapping[str, str] | None = None) -> Done:

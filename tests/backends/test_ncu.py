@@ -13,7 +13,7 @@ import pytest
 from sparktrace_tui.backends import ncu
 from sparktrace_tui.backends.client import Cancelled, Client
 from sparktrace_tui.backends.gpu_report import read_counters
-from sparktrace_tui.backends.processes import session_members
+from sparktrace_tui.backends.processes import run_limited, session_members
 from sparktrace_tui.backends.protocol import Options
 from sparktrace_tui.domain.errors import BadInput, MissingTool, SparkTraceError
 from tests.backends.gpu_stub import FamilyMaker, Stub
@@ -150,17 +150,17 @@ def test_a_profile_keeps_the_report_beside_the_set_and_reads_it(
     assert original.counters["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"] == 50_331_648
     assert original.report is not None
     words = fake.calls[0]["words"]
-    program = words[words.index("-m") :]
-    assert program == [
-        "-m",
-        "sparktrace_tui.backends.profile_once",
-        str(folder),
-        "original",
-        "--device",
-        "0",
-        "--seed",
-        "5",
-    ]
+    program = words[words.index("-c") :]
+    assert program[3:] == [str(folder), "original", "--device", "0", "--seed", "5"]
+    # ncu's own Python, which applies the rules, must not find our modules.
+    assert [call["PYTHONPATH"] for call in fake.calls] == [None, None]
+
+
+def test_the_profiled_program_runs_as_ncu_is_told_to_run_it(stub: Stub, family: FamilyMaker) -> None:
+    done = run_limited(ncu.once_command(family(), "flat_block", "0", 3), 60.0, ncu.environment())
+    assert (done.status, done.output) == (0, "")
+    assert stub.log("launch") == ["launch clamp_kernel grid 3x16x1 block 32x4x1 shared 0 arguments 32 bytes"]
+    assert stub.log("release") == ["release, 0 allocations live"]
 
 
 def test_cancelling_ends_the_profiler_too(stub: Stub, fake: FakeNcu, family: FamilyMaker) -> None:

@@ -297,16 +297,6 @@ def test_a_captured_family_is_a_set_that_loads_with_a_hang_remembered(family: Fa
     assert not list(out.glob(".*"))
 
 
-def test_the_profiled_program_launches_the_plan_once_and_nothing_else(
-    family: FamilyMaker, stub: Stub, run_python: Callable[..., "subprocess.Popen[str]"]
-) -> None:
-    program = run_python("-m", "sparktrace_tui.backends.profile_once", str(family()), "flat_block", "--seed", "3")
-    output, _ = program.communicate()
-    assert (program.returncode, output) == (0, "")
-    assert stub.log("launch") == ["launch clamp_kernel grid 3x16x1 block 32x4x1 shared 0 arguments 32 bytes"]
-    assert stub.log("release") == ["release, 0 allocations live"]
-
-
 def test_a_worker_ends_by_itself_when_the_program_that_asked_is_killed(
     family: FamilyMaker, stub: Stub, tmp_path: Path, run_python: Callable[..., "subprocess.Popen[str]"]
 ) -> None:
