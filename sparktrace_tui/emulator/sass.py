@@ -140,7 +140,7 @@ def parse(text: str, main_file: str | None = None) -> dict[str, SassFunction]:
         if section := _SECTION.match(row):
             finish()
             name, instructions, labels, helper_starts, line = section["name"], [], {}, [], None
-        elif row.lstrip().startswith("//---") or row.lstrip().startswith(".section"):
+        elif row.lstrip().startswith("//---") or re.match(r"\s*\.section\s", row):
             finish()
             name = None
         elif name is None:

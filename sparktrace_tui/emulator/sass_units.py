@@ -76,9 +76,11 @@ class Matcher:
 
     def assign(self) -> dict[int, list[int]]:
         """The PTX units of every machine unit: in-order matches first, then what lies between them."""
+        self.merged: dict[int, list[int]] = defaultdict(list)
+        if not self.sass_units:
+            return {}
         pairs = self._in_order()
         assigned: dict[int, list[int]] = {i: [j] for i, j in pairs}
-        self.merged: dict[int, list[int]] = defaultdict(list)
         matched = {j for _, j in pairs}
         for j, wanted in enumerate(self.ptx_features):
             if j in matched or not wanted:

@@ -132,3 +132,13 @@ def test_matrix_multiplies_of_1024_squared_are_met_within_25_percent() -> None:
     ):
         made = launch(kernel, (n // edge, n // edge, 1), block, "a", "b", "c", n)
         assert one(source, made, arrays).time.ms == pytest.approx(published, rel=0.25), kernel
+
+
+def test_the_clamp_is_modelled_on_every_bundled_device() -> None:
+    # The 4090 has the GB10's SM: the conflicts' clocks are the same, on 128 SMs instead of 48, at another clock.
+    on_4090, on_gb10 = clamp("original", "rtx4090").launches[0], clamp("original").launches[0]
+    assert on_4090.counters.total("shared").conflicts == on_gb10.counters.total("shared").conflicts
+    clocks = profile.load("rtx4090")["clock.sm"]
+    expected = on_gb10.time.ms * 48 / 128 * GB10["clock.sm"] / clocks
+    assert on_4090.time.ms == pytest.approx(expected, rel=0.02)
+    assert clamp("original", "h200").ms < clamp("original").ms

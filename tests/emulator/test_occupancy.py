@@ -29,8 +29,8 @@ def test_one_block_of_1024_threads_fits_on_gb10_and_two_on_h200() -> None:
         (32, 16, 0, 24, "blocks"),
         # 33 threads take two warps.
         (33, 16, 0, 24, "warps"),
-        # 255 registers: 8,192 a warp, 2 warps a scheduler; a block of 5 warps takes 2 rounds, so 8 warps' room.
-        (160, 255, 0, 1, "registers"),
+        # 128 registers: 16 warps an SM; a block of 5 warps takes 2 rounds over the schedulers, so 8 warps' room: 2.
+        (160, 128, 0, 2, "registers"),
     ],
 )
 def test_the_limit_that_binds_on_gb10(threads: int, registers: int, shared: int, blocks: int, limiter: str) -> None:

@@ -83,3 +83,19 @@ def test_rules_come_with_the_largest_promise_first_and_each_belongs_to_a_section
     promises = [rule.speedup or 0.0 for rule in fired]
     assert promises == sorted(promises, reverse=True)
     assert {rule.id for rule in fired} <= set(rules.SECTION_OF) <= rules.ADDRESSABLE_RULES
+
+
+def test_a_wide_load_that_needs_all_its_wavefronts_is_not_excessive() -> None:
+    source = """
+    extern "C" __global__ void wide(const float4 *x, float4 *out)
+    {
+        __shared__ float4 tile[32];
+        tile[threadIdx.x] = x[threadIdx.x];
+        __syncthreads();
+        out[threadIdx.x] = tile[threadIdx.x ^ 1];
+    }
+    """
+    # 512 bytes a warp take four wavefronts each way: wavefronts over requests is 4, and nothing is wasted.
+    found = one(source, launch("wide", (48, 1, 1), (32, 1, 1), "x", "out"), {"x": 128, "out": 128}, sampling=False)
+    assert found.counters.total("shared").wavefronts == 4 * 2 * 48
+    assert not {"SharedMemoryConflicts", "UncoalescedSharedAccess"} & {r.id for r in rules.evaluate(GB10, found)}

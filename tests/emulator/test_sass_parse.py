@@ -6,6 +6,7 @@ LISTING = """
 	.section	.nv.info,"",@"SHT_CUDA_INFO"
 //--------------------- .text.scale        --------------------------
 	.section	.text.scale,"ax",@progbits
+	.sectioninfo	@"SHI_REGISTERS=10"
 	.align	128
         .global         scale
 scale:
