@@ -18,7 +18,7 @@ from sparktrace_tui.domain.report.report import (
     Value,
 )
 from sparktrace_tui.nsight.csv_lines import Form, Line, Record, header_form, split
-from sparktrace_tui.nsight.names import SECTION_IDS, SECTION_NAMES, is_metric_name, triple, whole
+from sparktrace_tui.nsight.names import SECTION_IDS, SECTION_NAMES, finite, is_metric_name, triple, whole
 from sparktrace_tui.nsight.numbers import Doubtful, Locale, parse, prove
 from sparktrace_tui.nsight.page import DEFAULT_COLUMNS
 
@@ -231,10 +231,8 @@ class _Reader:
     def _rule(self, record: Record, into: _Open) -> None:
         part = self._section(self._at(record, "Section Name"), into)
         kind, percent = self._at(record, "Estimated Speedup Type"), self._at(record, "Estimated Speedup")
-        try:
-            speedup = float(percent) if percent else None
-        except ValueError:
-            speedup = None
+        speedup = finite(percent)
+        if percent and speedup is None:
             into.notes.append(f"{self._at(record, 'Rule Name')}: estimated speedup {percent!r} is no number")
         part.rules.append(
             Rule(

@@ -1,5 +1,6 @@
 """Names that Nsight's forms disagree on: sections by identifier and display name, metrics by name and label."""
 
+import math
 import re
 
 from sparktrace_tui.domain.report.report import KernelLaunch
@@ -31,7 +32,7 @@ SECTION_IDS = {name: identifier for identifier, name in SECTION_NAMES.items()} |
 RAW_SECTION = "Raw metrics"
 
 _METRIC_NAME = re.compile(r"(?:[\w.]+:)?[\w.:]*[A-Za-z0-9]_+[\w.]+$")
-_SHAPE = re.compile(r"\s*\((\d+), (\d+), (\d+)\)x\((\d+), (\d+), (\d+)\)")
+_SHAPE = re.compile(r"\s*\((\d{1,12}), (\d{1,12}), (\d{1,12})\)x\((\d{1,12}), (\d{1,12}), (\d{1,12})\)")
 _FACTS = re.compile(r", (?:\d{4}-\w{3}-\d\d [\d:]+|Context \d+|Stream \d+|Device \d+|CC [\d.]+|Invocations \d+)")
 _FACT = re.compile(r", (Context|Stream|Device|CC) ([\d.]+)")
 
@@ -75,6 +76,15 @@ def parse_header(text: str) -> KernelLaunch:
     )
 
 
+def finite(text: str) -> float | None:
+    """A decimal number; None where it is none, or not finite."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
 _SPEEDUP = re.compile(r"Est\. (Local )?Speedup: ([\d.]+)%\s*")
 
 
@@ -83,9 +93,8 @@ def split_speedup(text: str) -> tuple[float | None, str, str]:
     match = _SPEEDUP.match(text)
     if match is None:
         return None, "", text
-    try:
-        percent = float(match[2])
-    except ValueError:
+    percent = finite(match[2])
+    if percent is None:
         return None, "", text
     return percent, "local" if match[1] else "global", text[match.end() :]
 

@@ -2,6 +2,7 @@
 refused.
 """
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ _TELLS_COMMA = re.compile(
 _GROUPED = re.compile(r"[-+]?\d{1,3}(?:[.," + SPACES + r"]\d{3})+$")
 # What Nsight prints with C's %f whatever the locale: exactly six decimals, never grouped.
 _SIX_DECIMALS = re.compile(r"[-+]?\d+\.\d{6}$")
+_LONGEST = 40  # digits that no counter prints; beyond, neither int nor float is safe
 _DOUBTFUL = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}$")
 
 Decimal = Literal[".", ",", "both", None]
@@ -67,6 +69,8 @@ def parse(text: str, locale: Locale) -> Value:
     text = text.removeprefix("(!)").strip()
     if not text.isascii() and not any(space in text for space in SPACES):
         return text
+    if len(text) > _LONGEST:
+        return text
     if _PLAIN.match(text):
         return int(text)
     if not _NUMBER.match(text):
@@ -91,9 +95,10 @@ def _number(text: str, locale: Locale) -> Value:
     if decimal in rest or (body != text and not _well_grouped(text, decimal)):
         return text
     try:
-        return float(f"{whole}.{rest}") if sign else (float(whole) if "e" in whole.lower() else int(whole))
+        number = float(f"{whole}.{rest}") if sign else (float(whole) if "e" in whole.lower() else int(whole))
     except ValueError:
         return text
+    return number if math.isfinite(number) else text
 
 
 def _well_grouped(text: str, decimal: str) -> bool:

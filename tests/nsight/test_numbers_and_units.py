@@ -51,6 +51,9 @@ def test_a_locale_is_proved_by_digits_that_can_be_read_one_way(texts, decimal):
         ("2024.1.0.0", C, "2024.1.0.0"),
         ("1,2,3", C, "1,2,3"),
         ("0-19", C, "0-19"),
+        ("9" * 400, C, "9" * 400),
+        ("9" * 400 + ".5", C, "9" * 400 + ".5"),
+        ("1e999", C, "1e999"),
         ("CachePreferNone", C, "CachePreferNone"),
     ],
 )
