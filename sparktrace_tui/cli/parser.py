@@ -114,8 +114,13 @@ def build_parser() -> Parser:
     play.add_argument("--all", action="store_true", help="every kept family of the set")
     play.add_argument("--player", metavar="PLAYER", required=True)
     play.add_argument("--rival", metavar="PLAYER")
-    play.add_argument("--evidence", choices=("source", "full", "ablated"), default="full")
-    play.add_argument("--order", choices=("forward", "mirror"), default="forward")
+    play.add_argument(
+        "--evidence",
+        choices=("source", "full", "ablated", "drawn"),
+        default="full",
+        help="drawn: dealt between the families by seed, balanced over those whose conflicts can be causal",
+    )
+    play.add_argument("--order", choices=("forward", "mirror", "drawn"), default="forward", help="drawn: by seed")
 
     ask = add("ask", "ask", "one question to one player")
     ask.add_argument("family", metavar="FAMILY")
@@ -125,7 +130,7 @@ def build_parser() -> Parser:
 
     _run(add("run", "run", "tasks to a run log; the same command resumes it"))
 
-    scores = add("scores", "scores", "the table of run logs (default: all of the user's)")
+    scores = add("scores", "scores", "the tables of run and game logs (default: all of the user's)")
     scores.add_argument("logs", nargs="*", metavar="LOG")
 
     report = add("report", "report", "read an Nsight Compute report: .ncu-rep, CSV or text")

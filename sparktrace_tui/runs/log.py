@@ -145,10 +145,12 @@ class RunLog:
         """Write records, one a line, with one fsync for all; what they hold of a key is taken out. Returns them as
         written. Safe in a thread, one call at a time."""
         clean = scrubber()
-        written = [_without_keys(_stamped_record(record), clean) for record in records]
+        written = [
+            replace(_stamped_record(record), reply=reply_without_keys(record.reply, clean)) for record in records
+        ]
         lines = "".join(_line({"kind": "reply", **record_to_json(record)}) for record in written)
         try:
-            self._file.write(lines.encode("utf-8"))
+            self._file.write(lines.encode("utf-8", "backslashreplace"))  # a lone surrogate, as JSON escapes it
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:
@@ -281,20 +283,16 @@ def _check_same(path: Path, found: Header, wanted: Header) -> None:
             raise BadInput(f"{path} holds another run: {said}", hint="Name another file with --out.")
 
 
-def _without_keys(record: Record, clean: Callable[[str], str]) -> Record:
-    """The record with every key taken out of what came from outside, as where a server repeats the one it got."""
-    reply = record.reply
+def reply_without_keys(reply: Reply, clean: Callable[[str], str]) -> Reply:
+    """The reply with every key taken out of what came from outside, as where a server repeats the one it got."""
     return replace(
-        record,
-        reply=replace(
-            reply,
-            text=clean(reply.text),
-            reasoning=clean(reply.reasoning),
-            errors=tuple(map(clean, reply.errors)),
-            model=None if reply.model is None else clean(reply.model),
-            request_id=None if reply.request_id is None else clean(reply.request_id),
-            stop_detail=clean(reply.stop_detail),
-        ),
+        reply,
+        text=clean(reply.text),
+        reasoning=clean(reply.reasoning),
+        errors=tuple(map(clean, reply.errors)),
+        model=None if reply.model is None else clean(reply.model),
+        request_id=None if reply.request_id is None else clean(reply.request_id),
+        stop_detail=clean(reply.stop_detail),
     )
 
 

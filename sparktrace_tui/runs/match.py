@@ -1,7 +1,8 @@
 """Drives games: the screen, the headless command and every player go through here, and each step is recorded.
 
 A match is one question and one or two seats. Each seat plays its own two-step game; what one seat does is not shown
-to the other before both are done (`rival_visible`).
+to the other before both are done (`rival_visible`). A match that was left or killed goes on from its log: what was
+recorded stays.
 """
 
 import time
@@ -15,9 +16,13 @@ from sparktrace_tui.domain.kernel.family import Family
 from sparktrace_tui.domain.quiz.game import Deal, Game, Stage
 from sparktrace_tui.domain.quiz.grading import grade
 from sparktrace_tui.domain.quiz.question import Question, answer_key
+from sparktrace_tui.domain.quiz.recorded import RecordedGame, rebuild
 from sparktrace_tui.domain.report.ablation import ablate
 from sparktrace_tui.domain.report.report import Rule
-from sparktrace_tui.players.protocol import Context, Message, Option, Player, Reply
+from sparktrace_tui.players.protocol import Context, Message, Option, Player, Reply, Usage
+from sparktrace_tui.players.secrets import scrubber
+from sparktrace_tui.runs.guards import effective_stop, is_prompt_cut
+from sparktrace_tui.runs.log import reply_without_keys
 from sparktrace_tui.store.games import GameLog
 from sparktrace_tui.store.templates import read_template
 
@@ -37,7 +42,11 @@ class Seat:
 
 
 class Match:
-    """One question, one or two seats. `on_change` is called with the seat's number after each step of that seat."""
+    """One question, one or two seats. `on_change` is called with the seat's number after each step of that seat.
+
+    resumed: the same match as its log tells it, a game a seat; it goes on from there, in the same log. ValueError where
+    that is of another question.
+    """
 
     def __init__(
         self,
@@ -51,6 +60,7 @@ class Match:
         seen: bool = False,
         clock: Callable[[], float] = time.monotonic,
         on_change: Callable[[int], None] = lambda seat: None,
+        resumed: Sequence[RecordedGame] = (),
     ) -> None:
         self.question, self.capture_set, self.family = question, capture_set, family
         self.deal: Deal = deal_from(question, capture_set, seen)
@@ -59,6 +69,10 @@ class Match:
         self._log, self._clock = log, clock
         for seat in self.seats:
             seat.waiting_since = clock()
+        self._number = None if log is None or resumed else log.next_game()
+        if resumed:
+            self._resume(resumed)
+            return
         self._record(
             {
                 "event": "deal",
@@ -73,6 +87,29 @@ class Match:
                 "players": [seat.name for seat in self.seats],
             }
         )
+
+    def _resume(self, recorded: Sequence[RecordedGame]) -> None:
+        """Take every seat to where its records end. A reply that was recorded and not acted on counts now."""
+        if [game.player for game in recorded] != [side.name for side in self.seats]:
+            raise ValueError("the players are not those of the log")
+        for side, told in zip(self.seats, recorded, strict=True):
+            side.game = rebuild(self.deal, told)
+        self._number = recorded[0].game
+        self._record({"event": "resume", "seen": self.deal.seen})
+        for seat, (side, told) in enumerate(zip(self.seats, recorded, strict=True)):
+            side.replies = [reply_from_json(value) for value in told.replies]
+            if side.game.over:
+                if told.winner is None:
+                    self._record_end(seat)
+                continue
+            if side.player is None or not side.replies:
+                continue
+            done = len(told.picks)
+            side.chat = [Message("user", self.question.prompt)]
+            side.chat += [Message("assistant", reply.text) for reply in side.replies[:done]]
+            if len(side.replies) > done:
+                self._next_message(side)
+                self._act(seat, side.replies[done])
 
     @property
     def over(self) -> bool:
@@ -116,9 +153,15 @@ class Match:
         reply = await side.player.reply(tuple(side.chat), self.context(side))
         if side.game.over:  # abandoned meanwhile
             return
+        reply = reply_without_keys(reply, scrubber())
         side.replies.append(reply)
-        letter, failure = self._choice(reply)
         self._record({"event": "reply", "seat": seat, "step": len(side.game.picks), **reply_to_json(reply)})
+        self._act(seat, reply)
+
+    def _act(self, seat: int, reply: Reply) -> None:
+        """Make the move that a recorded reply says."""
+        side = self.seats[seat]
+        letter, failure = self._choice(reply, sum(len(message.text) for message in side.chat))
         if letter is None:
             side.game = side.game.fail(failure)
             self._record({"event": "fail", "seat": seat, "step": len(side.game.picks), "kind": failure})
@@ -161,16 +204,20 @@ class Match:
             about=", approximately" if time_ is not None and time_.approximate else "",
         )
 
-    def _choice(self, reply: Reply) -> tuple[str | None, str]:
-        """The letter a reply chooses, or how it fails to."""
+    def _choice(self, reply: Reply, chat_chars: int) -> tuple[str | None, str]:
+        """The letter a reply to a chat of so many characters chooses, or how it fails to. A reply to a prompt that the
+        server cut is a failure, as in a run, whatever letter it holds."""
         if reply.stop == "no_turn":
             return None, "no_turn"
+        if is_prompt_cut(chat_chars, reply.usage.input):
+            return None, "cut_prompt"
         if reply.variant is not None:
-            return self.question.letter_of(reply.variant), ""
-        graded = grade(reply.text, reply.stop, next(iter(self.question.options)))
-        if graded.reading.letter is None or graded.outcome not in ("correct", "wrong"):
+            letters = {variant: letter for letter, variant in self.question.options.items()}
+            return letters.get(reply.variant), "none"
+        graded = grade(reply.text, effective_stop(reply), next(iter(self.question.options)))
+        if graded.letter is None:
             return None, graded.cause or "none"
-        return graded.reading.letter, ""
+        return graded.letter, ""
 
     def _confirm(self, seat: int, seconds: float | None) -> None:
         side = self.seats[seat]
@@ -236,7 +283,7 @@ class Match:
 
     def _record(self, record: dict[str, Any]) -> None:
         if self._log is not None:
-            self._log.append(record)
+            self._log.append({"game": self._number, **record})
 
 
 def time_to_json(time_: Time | None) -> dict[str, Any]:
@@ -260,7 +307,16 @@ def reply_to_json(reply: Reply) -> dict[str, Any]:
         "tries": reply.tries,
         "errors": list(reply.errors),
         "variant": reply.variant,
+        "limit": reply.limit,
+        "fault": reply.fault,
     }
+
+
+def reply_from_json(value: Mapping[str, Any]) -> Reply:
+    """A reply from its record in a game log; what is not there is as where a player did not say."""
+    known = {f for f in Reply.__dataclass_fields__ if f not in ("usage", "errors", "not_sent") and f in value}
+    usage = {f: value.get("usage", {}).get(f) for f in Usage.__dataclass_fields__}
+    return Reply(usage=Usage(**usage), errors=tuple(value.get("errors", ())), **{f: value[f] for f in known})
 
 
 def options_context(options: Mapping[str, str], family: Family) -> dict[str, Option]:

@@ -46,7 +46,7 @@ def append_record(path: Path, record: Mapping[str, Any]) -> None:
         with path.open("ab+") as file:
             if file.tell() and _last_byte(file) != b"\n":
                 file.write(b"\n")
-            file.write(line.encode("utf-8"))
+            file.write(line.encode("utf-8", "backslashreplace"))  # a lone surrogate, as JSON escapes it
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
@@ -68,7 +68,7 @@ def read_records(path: Path) -> tuple[list[dict[str, Any]], int]:
     except OSError as error:
         raise CannotReadOrWrite(f"cannot read {path}: {error.strerror or error}") from error
     records, torn = [], 0
-    for line in text.splitlines():
+    for line in text.split("\n"):
         if not line.strip():
             continue
         try:

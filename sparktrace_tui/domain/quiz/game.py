@@ -4,7 +4,7 @@ Nothing here knows a screen, a model or a clock: moves come in, a new state come
 `visible_times` and `answer`, which give nothing early.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -30,6 +30,10 @@ class Outcome(StrEnum):
     SWITCHED_FROM_RIGHT = "switched from right"
     SWITCHED_WRONG = "switched wrong to wrong"
     NO_LETTER = "no letter"
+
+
+# Failures that are not the player's: no turn came back, or its server had cut the prompt. They have no outcome.
+UNSCORED_FAILURES = ("no_turn", "cut_prompt")
 
 
 class IllegalMove(ValueError):
@@ -91,7 +95,8 @@ class Game:
         return replace(self, stage=stage, pending=None, picks=picks)
 
     def fail(self, kind: str) -> "Game":
-        """The player gave no letter at this step (`truncated`, `refused`, `ambiguous`, `none`, `no_turn`)."""
+        """The player gave no letter at this step: `truncated`, `refused`, `ambiguous`, `none`, or one of
+        UNSCORED_FAILURES."""
         self._must_be_open()
         return replace(self, stage=Stage.DONE, pending=None, failure=kind)
 
@@ -127,22 +132,11 @@ class Game:
 
     @property
     def outcome(self) -> Outcome | None:
-        """How the game ended; None while it runs, when it was abandoned, or when no turn ever came back."""
-        if self.stage is not Stage.DONE or self.failure == "no_turn":
+        """How the game ended; None while it runs, when it was abandoned, or when a turn never came back (or was asked
+        with a cut prompt)."""
+        if self.stage is not Stage.DONE:
             return None
-        if self.failure is not None:
-            return Outcome.NO_LETTER
-        first, second = (pick.variant for pick in self.picks)
-        right = self.deal.winner
-        match first == right, second == right:
-            case True, True:
-                return Outcome.HELD_RIGHT
-            case False, True:
-                return Outcome.SWITCHED_TO_RIGHT
-            case True, False:
-                return Outcome.SWITCHED_FROM_RIGHT
-            case _:
-                return Outcome.HELD_WRONG if first == second else Outcome.SWITCHED_WRONG
+        return outcome_of([pick.variant for pick in self.picks], self.deal.winner, self.failure)
 
     def regret(self, step: int) -> float | None:
         """Chosen time over best time of the pick at `step` (0 or 1), once the game is done; None where unknown."""
@@ -152,6 +146,25 @@ class Game:
         if chosen is None or best is None:
             return None
         return chosen.median_ms / best.median_ms
+
+
+def outcome_of(picks: Sequence[str], winner: str, failure: str | None = None) -> Outcome | None:
+    """The outcome of a finished game from its picked variants; None for one of UNSCORED_FAILURES.
+
+    ValueError where a game without a failure has not two picks.
+    """
+    if failure is not None:
+        return None if failure in UNSCORED_FAILURES else Outcome.NO_LETTER
+    first, second = picks
+    match first == winner, second == winner:
+        case True, True:
+            return Outcome.HELD_RIGHT
+        case False, True:
+            return Outcome.SWITCHED_TO_RIGHT
+        case True, False:
+            return Outcome.SWITCHED_FROM_RIGHT
+        case _:
+            return Outcome.HELD_WRONG if first == second else Outcome.SWITCHED_WRONG
 
 
 # A hit within two distinct picks out of four, without reading anything.
