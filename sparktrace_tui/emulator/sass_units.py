@@ -32,12 +32,19 @@ class Matcher:
     def _node(self, index: int) -> flow.Node:
         instruction = self.function.instructions[index]
         labels = self.function.labels
+        # Up to compute capability 8.9 a CALL into the kernel's own code is a jump.
+        jumps = instruction.root == "CALL" and not self._calls_helper(index)
         targets: tuple[int, ...] = ()
-        if instruction.root in ("BRA", "BRX", "JMP", "BREAK") and instruction.target in labels:
+        if (jumps or instruction.root in ("BRA", "BRX", "JMP", "BREAK")) and instruction.target in labels:
             targets = (labels[instruction.target or ""],)
         conditional = bool(instruction.guard) or "UP" in instruction.operands.partition("`")[0]
-        falls = not instruction.ends_block or conditional
-        return flow.Node(targets, falls, instruction.root == "BAR" or instruction.root == "CALL")
+        falls = not (jumps or instruction.ends_block) or conditional
+        return flow.Node(targets, falls, instruction.root in ("BAR", "CALL") and not jumps)
+
+    def _calls_helper(self, index: int) -> bool:
+        instruction = self.function.instructions[index]
+        target = self.function.labels.get(instruction.target or "")
+        return instruction.root == "CALL" and (target is None or self.function.is_helper(target))
 
     def _ptx_features(self, unit: flow.Unit) -> Features:
         features: Features = Counter()
@@ -141,7 +148,7 @@ class Matcher:
 
     def _is_cold(self, unit: flow.Unit) -> bool:
         """Whether the unit does nothing but call a helper (the slow path of a division or a root)."""
-        return self.function.instructions[unit.end - 1].root == "CALL"
+        return self._calls_helper(unit.end - 1)
 
     def _in_order(self) -> list[tuple[int, int]]:
         rows, columns = len(self.sass_units), len(self.ptx_units)

@@ -56,10 +56,10 @@ def test_a_warp_tile_of_the_column_read_costs_272_wavefronts_unpadded_and_48_pad
     assert widths == ({16} if pitch == 32 else {16, 4})
 
 
-@pytest.mark.parametrize("arch", ["sm_90", "sm_121"])
+@pytest.mark.parametrize("arch", ["sm_89", "sm_90", "sm_121"])
 @pytest.mark.parametrize("columns", [1, 3, 4, 37, 100, 256])
 def test_copies_of_an_unrolled_loop_share_its_trips_so_that_every_load_is_counted_once(arch: str, columns: int) -> None:
-    device = {"sm_90": "h200", "sm_121": "gb10"}[arch]
+    device = {"sm_89": "rtx4090", "sm_90": "h200", "sm_121": "gb10"}[arch]
     made = launch("sum_rows", (2, 1, 1), (64, 1, 1), "x", "out", 128, columns)
     found = one(SUM, made, {"x": 128 * columns, "out": 128}, device, sampling=False)
     assert found.alignment.mismatches == ()
@@ -184,3 +184,22 @@ def test_executions_of_a_place_follow_the_unit_that_runs_most() -> None:
     size = max(pc for place in aligned.places for pc in place.pcs) + 1
     ones = np.ones(size)
     assert set(np.unique(aligned.place_executions(ones))) <= {0.0, 0.25, 0.5, 1.0}
+
+
+def test_up_to_capability_8_a_call_into_the_kernels_own_code_is_a_jump() -> None:
+    source = """
+    extern "C" __global__ void fill(const float *x, float *y, int n)
+    {
+        const int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
+        if (i + 3 < n) {
+            *reinterpret_cast<float4 *>(y + i) = *reinterpret_cast<const float4 *>(x + i);
+        } else {
+            for (int j = i; j < n; ++j) {
+                y[j] = 0.0f;
+                for (int t = 0; t < 64; ++t)
+                    y[j] += x[j] + t;
+            }
+        }
+    }
+    """
+    assert prepared(source, "sm_89").alignments["fill"].mismatches == ()
