@@ -215,12 +215,13 @@ def main() -> int:
                     for mutant in mutants(family, variant, words.each, words.seed)
                 ]
                 outcomes += made
+                for outcome in made:
+                    if outcome.survived:
+                        print(f"{outcome.mutant}\n    {outcome.reason or 'NOT EXPLAINED'}", flush=True)
                 caught = sum(not outcome.survived for outcome in made)
                 print(f"{name}/{variant.id}: {caught} of {len(made)} caught", file=sys.stderr, flush=True)
     survivors = [outcome for outcome in outcomes if outcome.survived]
     unexplained = [outcome for outcome in survivors if outcome.reason is None]
-    for outcome in survivors:
-        print(f"{outcome.mutant}\n    {outcome.reason or 'NOT EXPLAINED'}")
     verdicts = Counter(outcome.verdict for outcome in outcomes)
     print("verdicts: " + ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common()))
     print(
