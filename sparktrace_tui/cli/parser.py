@@ -96,6 +96,7 @@ def build_parser() -> Parser:
 
     verify = add("verify", "verify", "compile and check every variant on every size")
     verify.add_argument("families", nargs="*", metavar="FAMILY")
+    verify.add_argument("--sanitizer", action="store_true", help="on a GPU, under compute-sanitizer too")
     _device(verify)
 
     capture = add("capture", "capture", "verify, time and profile families into a capture set")

@@ -14,12 +14,13 @@ def run(arguments: argparse.Namespace) -> int:
     folders = choose_folders(arguments)
     families = read_all(folders)
     backend, device = choose_backend(arguments.backend, arguments.device)
+    options = Options(seed=arguments.seed, sanitizer=arguments.sanitizer)
     steps, results = Steps(), []
     with Client(backend, device) as client:
         hello = client.hello()
         for name, folder in folders.items():
             for variant in families[name].variants:
-                found = verify_variant(client, folder, variant.id, Options(seed=arguments.seed), steps)
+                found = verify_variant(client, folder, variant.id, options, steps)
                 results.append({"family": name, **to_json(found), "message": found.message})
     steps.done()
     correct = sum(r["verdict"] == "correct" for r in results)
