@@ -8,10 +8,12 @@ from sparktrace_tui.backends.inputs import NUMPY_DTYPES, AnyArray, draw
 from sparktrace_tui.backends.protocol import Hello, Options, Profile, Progress, Timing, Verification
 from sparktrace_tui.backends.verification import Ran, verify_variant
 from sparktrace_tui.domain.kernel.family import Family, Variant
+from sparktrace_tui.domain.kernel.machine_code import SharedAccess
 from sparktrace_tui.domain.kernel.plan import Array, ResolvedLaunch, Size
 from sparktrace_tui.domain.report.serial import report_to_json
 from sparktrace_tui.emulator import machine, model, toolchain
 from sparktrace_tui.emulator import profile as profiles
+from sparktrace_tui.emulator.bankmap import shared_accesses
 from sparktrace_tui.emulator.counters import Fault
 from sparktrace_tui.emulator.estimate import PlanEstimate, Prepared, estimate, kernel_of, prepare
 from sparktrace_tui.emulator.memory import DeviceMemory
@@ -109,6 +111,14 @@ class EmulatedBackend:
             report=report_to_json(emulated_report(self.device, found, family.variant(variant).source)),
             notes=tuple(notes),
         )
+
+    def banks(self, folder: Path, variant: str, options: Options) -> tuple[SharedAccess, ...]:
+        """The shared accesses of the first block of a variant's kernels, at the problem size."""
+        family = read_family(folder)
+        prepared = self._prepared(family.variant(variant))
+        launches = family.launches(variant, family.problem)
+        memory = problem_memory(family.arrays, family.problem, launches, prepared, options.seed)
+        return shared_accesses(prepared, launches, memory)
 
     def _prepared(self, variant: Variant) -> Prepared:
         key = (variant.source_name, variant.source)

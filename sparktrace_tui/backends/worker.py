@@ -50,6 +50,8 @@ def handle(backend: Backend, request: dict[str, Any], send: Any) -> Any:
             return to_json(backend.profile(Path(request["folder"]), request["variant"], options, progress))
         case "emulate":
             return _emulate(backend, request, options)
+        case "listing" | "banks":
+            return _look(backend, request, options)
         case unknown:
             raise ValueError(f"unknown request {unknown!r}")
 
@@ -79,6 +81,18 @@ def _emulate(backend: Backend, request: dict[str, Any], options: Options) -> Any
         sampling=options.sampling,
         seed=options.seed,
     )
+
+
+def _look(backend: Backend, request: dict[str, Any], options: Options) -> Any:
+    """The listings of a source, or the shared accesses of a family's variant."""
+    from sparktrace_tui.backends.emulated import EmulatedBackend
+    from sparktrace_tui.emulator.listing import listings
+
+    if not isinstance(backend, EmulatedBackend):
+        raise ValueError("only the emulated backend looks into a source")
+    if request["do"] == "listing":
+        return [to_json(found) for found in listings(request["source"], request["name"], backend.device.arch)]
+    return [to_json(found) for found in backend.banks(Path(request["folder"]), request["variant"], options)]
 
 
 def main(arguments: list[str]) -> int:

@@ -33,7 +33,7 @@ def bank_wavefronts(addresses: Ints, active: Bools, width: int) -> tuple[Ints, I
         return _group_wavefronts(addresses >> 2, active, 1, 32)
     if width == 8:
         return _group_wavefronts(addresses >> 2, active, 2, 16)
-    merged = _quarters_merge(addresses, active)
+    merged = quarters_merge(addresses, active)
     apart = _group_wavefronts(addresses >> 2, active, 4, 8, per_half=True)
     joint = _group_wavefronts(addresses >> 2, active, 4, 16, per_half=True)
     wave = np.where(merged, joint[0], apart[0]).sum(axis=1)
@@ -41,7 +41,7 @@ def bank_wavefronts(addresses: Ints, active: Bools, width: int) -> tuple[Ints, I
     return wave, groups
 
 
-def _quarters_merge(addresses: Ints, active: Bools) -> Bools:
+def quarters_merge(addresses: Ints, active: Bools) -> Bools:
     """(warps, 2): whether the quarters of each half merge into one group."""
     halves = addresses.reshape(-1, 2, 16)
     on = active.reshape(-1, 2, 16)
