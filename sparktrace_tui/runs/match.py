@@ -13,7 +13,7 @@ from typing import Any
 
 from sparktrace_tui.domain.kernel.capture import TIME_WORD, CaptureSet, Time
 from sparktrace_tui.domain.kernel.family import Family
-from sparktrace_tui.domain.quiz.game import Deal, Game, Stage
+from sparktrace_tui.domain.quiz.game import Deal, Game, IllegalMove, Stage
 from sparktrace_tui.domain.quiz.grading import grade
 from sparktrace_tui.domain.quiz.question import Question, answer_key
 from sparktrace_tui.domain.quiz.recorded import RecordedGame, rebuild
@@ -157,6 +157,18 @@ class Match:
         side.replies.append(reply)
         self._record({"event": "reply", "seat": seat, "step": len(side.game.picks), **reply_to_json(reply)})
         self._act(seat, reply)
+
+    async def ask_again(self, seat: int) -> Reply:
+        """Ask a player whose turn failed once more, and log what it says; the first reply counts, so the game stays as
+        it ended. IllegalMove where no turn failed."""
+        side = self.seats[seat]
+        if side.player is None or side.game.failure is None:
+            raise IllegalMove("no turn of this seat failed")
+        reply = await side.player.reply(tuple(side.chat), self.context(side))
+        reply = reply_without_keys(reply, scrubber())
+        self._record({"event": "again", "seat": seat, "step": len(side.game.picks), **reply_to_json(reply)})
+        self.on_change(seat)
+        return reply
 
     def _act(self, seat: int, reply: Reply) -> None:
         """Make the move that a recorded reply says."""

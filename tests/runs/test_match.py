@@ -1,6 +1,7 @@
 """Matches: the one driver of games, with real players and a real log."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from sparktrace_tui.domain.errors import UsageError
 from sparktrace_tui.domain.quiz.game import IllegalMove, Outcome, Stage
 from sparktrace_tui.domain.quiz.question import Evidence, Order
-from sparktrace_tui.players.protocol import Context, Message, Reply
+from sparktrace_tui.players.protocol import Context, Message, Reply, Usage
 from sparktrace_tui.players.replay import ReplayPlayer
 from sparktrace_tui.runs.match import Match
 from sparktrace_tui.runs.questions import build_question
@@ -133,3 +134,57 @@ async def test_a_replay_says_what_it_has_when_asked_for_something_else() -> None
     with pytest.raises(UsageError, match="nothing recorded for clamp_smem with ablated evidence") as caught:
         await ReplayPlayer("gemini-3.7-flash").reply((), played.context(played.seats[0]))
     assert "clamp_smem with full on gb10-published" in str(caught.value)
+
+
+async def test_a_reply_to_a_prompt_that_the_server_cut_is_a_failure_and_no_pick() -> None:
+    player = Scripted()
+    played = match(player)
+    cut = len(played.question.prompt) // 16  # a quarter of a low estimate of its tokens
+    player.replies = [replace(answer(played, "registers"), usage=Usage(cut, 10, 0))]
+    await played.play(0)
+    game = played.seats[0].game
+    assert (game.failure, game.picks, game.outcome) == ("cut_prompt", (), None)
+    assert played.transcript(0)["failure"] == "cut_prompt"
+
+
+async def test_a_second_turn_whose_chat_was_cut_keeps_the_first_pick() -> None:
+    player = Scripted()
+    played = match(player)
+    chars = len(played.question.prompt)
+    turns = (("padded", chars // 3), ("padded", chars // 16))
+    player.replies = [replace(answer(played, v), usage=Usage(n, 10, 0)) for v, n in turns]
+    await played.play(0)
+    game = played.seats[0].game
+    assert (game.failure, [pick.variant for pick in game.picks]) == ("cut_prompt", ["padded"])
+
+
+async def test_an_empty_reply_that_filled_its_limit_is_truncated_in_a_game_as_in_a_run() -> None:
+    played = match(Scripted(Reply("", stop="stop", usage=Usage(None, 32_700, 32_700), limit=32_768)))
+    await played.play(0)
+    assert played.seats[0].game.failure == "truncated"
+    assert played.seats[0].game.outcome is Outcome.NO_LETTER
+
+
+async def test_a_recorded_variant_that_is_no_option_any_more_is_no_letter() -> None:
+    played = match(Scripted(Reply("", variant="gone")))
+    await played.play(0)
+    assert played.seats[0].game.failure == "none"
+
+
+async def test_a_reply_with_odd_line_ends_and_a_lone_surrogate_is_read_back_whole_and_without_keys(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-000000000000")
+    player, log = Scripted(), GameLog.new()
+    played = match(player, log=log)
+    letter = played.question.letter_of("padded")
+    text = f"one\u2028two\x85three \ud83d sk-secret-000000000000\n\nAnswer: {letter}"
+    player.replies = [Reply(text), answer(played, "padded")]
+    await played.play(0)
+    reply = next(record for record in read_games() if record["event"] == "reply")
+    assert reply["text"] == text.replace("sk-secret-000000000000", "[key removed]")
+    assert b"sk-secret" not in log.path.read_bytes()
+    assert played.transcript(0)["replies"][0] == reply["text"]
+    assert [record["event"] for record in read_games()] == [
+        "deal", "reply", "pick", "reveal", "reply", "pick", "end",
+    ]  # fmt: skip
