@@ -23,6 +23,7 @@ from sparktrace_tui.runs.games import (
     run_pull,
     sets_by_id,
 )
+from sparktrace_tui.store.captures import find_set
 from sparktrace_tui.store.games import game_logs
 from sparktrace_tui.store.paths import user_data_dir
 
@@ -40,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         paths = [*sorted((user_data_dir() / "runs").glob("*.jsonl")), *game_logs()]
     played = [path for path in paths if is_game_log(path)]
     runs = [path for path in paths if path not in played]
-    find = sets_by_id()
+    find = sets_by_id([find_set(name) for name in arguments.captures])
     families = read_all(family_folders(arguments.kernels)) if paths else {}
     rows = [row for path in runs for row in score_rows(path)]
     games = read_all_games(played, find)

@@ -49,15 +49,16 @@ def is_game_log(path: Path) -> bool:
     return False
 
 
-def sets_by_id() -> SetById:
-    """Opens capture sets by id, each once; None for one that is not here or cannot be read."""
+def sets_by_id(named: Sequence[Path] = ()) -> SetById:
+    """Opens capture sets by id, each once: those in the folders named, then the user's and the bundled ones. None for
+    one that is not here or cannot be read."""
+    folders = {**set_folders(), **{folder.name: folder for folder in named}}
     opened: dict[str, CaptureSet | None] = {}
 
     def find(set_id: str) -> CaptureSet | None:
         if set_id not in opened:
-            folder = set_folders().get(set_id)
             try:
-                opened[set_id] = None if folder is None else read_set(folder)
+                opened[set_id] = read_set(folders[set_id]) if set_id in folders else None
             except SparkTraceError:
                 opened[set_id] = None
         return opened[set_id]

@@ -91,7 +91,12 @@ def rival_words(match: Match, seat: Seat, problem: str, unfolded: bool) -> list[
         return [(f"{name} has not answered yet; enter goes on without it.", "dim")]
     game = seat.game
     if game.failure is not None:
-        how = {"truncated": "was cut off before a letter", "refused": "refused", "no_turn": "sent nothing back"}
+        how = {
+            "truncated": "was cut off before a letter",
+            "refused": "refused",
+            "no_turn": "sent nothing back",
+            "cut_prompt": "was shown only a part of the question by its server",
+        }
         said = [(f"{name} {how.get(game.failure, 'gave no readable letter')}.", "wrong")]
     else:
         outcome = _SAID[game.outcome].lower() if game.outcome else game.stage.value

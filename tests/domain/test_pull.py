@@ -76,6 +76,9 @@ def test_arms_dealt_between_families_have_no_interval_by_families_and_a_missing_
     assert found.value == 1.0
     assert found.by_families is None
     assert found.by_answers is not None
+    one_has_both = pull([*dealt, answer("one", "ablated", "reg")], FIXES, seed=0)
+    assert one_has_both is not None
+    assert one_has_both.by_families is None
     alone = pull(dealt[:1], FIXES, seed=0)
     assert alone is not None
     assert alone.value is None

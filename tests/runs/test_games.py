@@ -1,16 +1,18 @@
 """Games and runs as scores: what counts, what is left out, and the pull of either."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from sparktrace_tui.domain.kernel.capture import Time
 from sparktrace_tui.domain.quiz.game import Outcome
 from sparktrace_tui.domain.quiz.question import EVIDENCE, Evidence
 from sparktrace_tui.domain.scoring.pull import Share
 from sparktrace_tui.players.baselines import Baseline
 from sparktrace_tui.players.protocol import Reply
-from sparktrace_tui.runs.engine import run
+from sparktrace_tui.runs.engine import record_of, run
 from sparktrace_tui.runs.games import (
     game_pulls,
     game_score_rows,
@@ -86,6 +88,7 @@ def test_the_pull_of_games_says_how_often_the_lure_is_kept_and_leaves_seen_famil
     play(log, "clamp_smem", "full", "padded", "padded")
     play(log, "clamp_smem", "ablated", "registers", "registers")
     play(log, "clamp_smem", "ablated", "padded", "registers", seen=True)
+    play(log, "clamp_smem", "source", Reply("", stop="no_turn", errors=("503",)))
     play(log, "matmul_tiled", "full", winner("matmul_tiled"), winner("matmul_tiled"))
     play(log, "softmax", "full", winner("softmax"), winner("softmax"))
     (row,) = game_pulls(read_all_games([log.path], sets_by_id()), sets_by_id(), FAMILIES)
@@ -94,6 +97,40 @@ def test_the_pull_of_games_says_how_often_the_lure_is_kept_and_leaves_seen_famil
     assert row.pull.kept["full"] == Share(1, 1)
     assert row.pull.families == ("clamp_smem", "matmul_tiled")
     assert (row.player, row.set_id, row.source, row.pull.value) == ("test:says", "small", "games", 0.5)
+
+
+def test_a_second_turn_that_never_came_leaves_the_first_pick_in_the_pull_and_nothing_kept(data_dir: Path) -> None:
+    write_small_set(data_dir)
+    log = GameLog.new()
+    play(log, "clamp_smem", "full", "padded", Reply("", stop="no_turn", errors=("503",)))
+    (row,) = game_pulls(read_all_games([log.path], sets_by_id()), sets_by_id(), FAMILIES)
+    assert row.pull is not None
+    assert (row.pull.picks["full"], row.pull.kept["full"]) == (Share(1, 1), Share(0, 0))
+
+
+def test_a_game_of_a_set_that_has_another_winner_now_is_left_out_of_the_pull(data_dir: Path) -> None:
+    log = GameLog.new()
+    play(log, "clamp_smem", "full", "padded", "padded")
+    captures = small_set()
+    clamp = captures.captures["clamp_smem"]
+    faster = replace(clamp.variants["flat_block"], time=Time(0.2))
+    changed = replace(clamp, variants={**clamp.variants, "flat_block": faster})
+    now = replace(captures, captures={**captures.captures, "clamp_smem": changed})
+    (row,) = game_pulls(read_all_games([log.path], sets_by_id()), lambda set_id: now, FAMILIES)
+    assert (row.pull, row.why) == (None, "no family whose report holds the bank-conflict rule")
+
+
+def test_an_item_without_a_turn_is_no_answer_of_a_run(data_dir: Path) -> None:
+    captures = write_small_set(data_dir)
+    items = items_for(captures, FAMILIES, ("kernel-compass-full-forward",))
+    said = [Reply("", stop="no_turn", fault="overloaded"), *(Reply("Answer: A") for _ in items[1:])]
+    path = data_dir / "run.jsonl"
+    player = Says(*said)
+    with RunLog.open(path, header_for(items, captures, player)) as log:
+        log.append(*(record_of(item, reply) for item, reply in zip(items, said, strict=True)))
+    row = run_pull(path, sets_by_id(), FAMILIES)
+    assert row.pull is not None
+    assert row.pull.picks["full"].asked == 2  # of three causal families
 
 
 def test_a_set_that_is_not_here_has_no_pull_and_says_why(data_dir: Path) -> None:
