@@ -2,23 +2,27 @@
 
 import gc
 import os
+import subprocess
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.app import App, SystemCommand
+from textual.app import App, SuspendNotSupported, SystemCommand
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.message import Message
 from textual.screen import Screen
 
 from sparktrace_tui.domain.errors import SparkTraceError, UsageError
 from sparktrace_tui.domain.kernel.capture import CaptureSet
+from sparktrace_tui.domain.kernel.family import Family, Variant
 from sparktrace_tui.store.paths import kernels_dir
 from sparktrace_tui.store.seen import load_seen, mark_seen
 from sparktrace_tui.ui.commands import commands_for
+from sparktrace_tui.ui.edits import copy_to_edit, device_for, editor_command, need_compiler, read_edit, run_editor
 from sparktrace_tui.ui.evidence import Shown
+from sparktrace_tui.ui.inspector import Inspector
 from sparktrace_tui.ui.library import Entry, ExplorerOptions, open_set, read_entries, set_paths
 from sparktrace_tui.ui.screens.base import PaneScreen
 from sparktrace_tui.ui.screens.browse import BrowseScreen
@@ -90,6 +94,7 @@ class SparkTraceApp(App[None]):
         self._quiz_wanted = False
         self._moved = self.options.family is not None
         self.summary: list[str] = []
+        self.inspector = Inspector()
 
     def _first_entry(self) -> Entry | None:
         wanted = self.options.family
@@ -127,6 +132,9 @@ class SparkTraceApp(App[None]):
         self._read_set()
         if self.options.start == "quiz":
             self.call_after_refresh(self.open_quiz)
+
+    def on_unmount(self) -> None:
+        self.inspector.close()
 
     def _read_set(self) -> None:
         if not self.paths:
@@ -189,6 +197,14 @@ class SparkTraceApp(App[None]):
     def reveal(self, set_id: str, family: str) -> None:
         """Show the times of a family on a set; it counts as seen from now on."""
         self.revealed.add((set_id, family))
+        self._saw(set_id, family)
+
+    def show_times(self, family: str) -> None:
+        """A time of a variant was shown outside the reveal: the family counts as seen from now on."""
+        if self.captures is not None:
+            self._saw(self.captures.id, family)
+
+    def _saw(self, set_id: str, family: str) -> None:
         try:
             mark_seen(family, set_id, self.options.data_dir)
         except SparkTraceError as error:
@@ -298,6 +314,45 @@ class SparkTraceApp(App[None]):
             if isinstance(screen, PaneScreen):
                 screen.close()
         self.exit()
+
+    def edit_variant(self, entry: Entry, family: Family, variant: Variant) -> None:
+        """Open the editor on a copy of a variant, and emulate what was made of it on a screen of its own."""
+        try:
+            editor_command(os.environ)
+            need_compiler()
+            path = copy_to_edit(family, variant, self.options.data_dir)
+        except SparkTraceError as error:
+            self.notify(harmless(str(error)), title="Edit", severity="error", timeout=10, markup=False)
+            return
+        if not self.edit_file(path):
+            return
+        try:
+            unchanged = read_edit(path) == variant.source
+        except SparkTraceError:
+            unchanged = False  # the screen says what is wrong with it
+        if unchanged:
+            path.unlink(missing_ok=True)
+            self.notify("Nothing was changed, so there is nothing to emulate.", title="Edit", timeout=4)
+            return
+        from sparktrace_tui.ui.screens.edit import EditScreen
+
+        device = device_for(self.captures.device.id if self.captures else "")
+        self.push_screen(EditScreen(family, entry.folder, variant, path, device))
+
+    def edit_file(self, path: Path) -> bool:
+        """Hand the terminal to the user's editor until it ends; False, with a message, where that cannot be done."""
+        try:
+            command = editor_command(os.environ)
+            with self.suspend():
+                run_editor(command, path, subprocess.call)
+        except SuspendNotSupported:
+            said = f"This terminal cannot be lent to an editor. Edit the copy elsewhere, then press E: {path}"
+            self.notify(said, title="Editor", severity="warning", timeout=10, markup=False)
+            return False
+        except SparkTraceError as error:
+            self.notify(harmless(str(error)), title="Editor", severity="error", timeout=10, markup=False)
+            return False
+        return True
 
     def show_page(self, title: str, lines: Iterable[str]) -> None:
         """Show plain lines over the screen; escape closes them."""

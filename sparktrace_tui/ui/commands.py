@@ -6,12 +6,14 @@ from typing import Literal
 
 from textual.binding import Binding, BindingType
 
-Where = Literal["browse", "quiz", "report", "help"]
+Where = Literal["browse", "quiz", "report", "edit", "help"]
 BROWSE: frozenset[Where] = frozenset({"browse"})
 QUIZ: frozenset[Where] = frozenset({"quiz"})
 REPORT: frozenset[Where] = frozenset({"report"})
-PANES: frozenset[Where] = frozenset({"browse", "quiz", "report"})
-ALL: frozenset[Where] = frozenset({"browse", "quiz", "report", "help"})
+EDIT: frozenset[Where] = frozenset({"edit"})
+KERNEL: frozenset[Where] = BROWSE | QUIZ | REPORT
+PANES: frozenset[Where] = KERNEL | EDIT
+ALL: frozenset[Where] = PANES | {"help"}
 
 
 @dataclass(frozen=True)
@@ -59,13 +61,20 @@ COMMANDS: tuple[Command, ...] = (
     Command("undo", "u,backspace", "u", "undo", "Take the pick back, before it is confirmed.", QUIZ, "Quiz", 3),
     Command("keep", "K", "K", "keep", "Keep the first pick.", QUIZ, "Quiz"),
     Command("rival", "i", "i", "rival", "Unfold what the rival wrote, after the reveal.", QUIZ, "Quiz"),
-    Command("original", "o", "o", "original", "Show the original.", PANES, "Kernel"),
+    Command("original", "o", "o", "original", "Show the original.", KERNEL, "Kernel"),
+    Command("edit", "E", "E", "edit", "Edit a copy of the shown kernel, emulate it again, and see what changed.",
+            BROWSE, "Kernel", 7),
+    Command("edit", "E", "E", "edit again", "Edit the same copy again, and emulate it.", EDIT, "Kernel", 2),
     Command("diff", "v", "v", "diff", "Show a rewrite as its source, or as what differs from the original.",
-            BROWSE | QUIZ, "Kernel", 5),
+            BROWSE | QUIZ | EDIT, "Kernel", 5),
+    Command("machine", "m", "m", "machine code", "The source alone, or its PTX or SASS beside it.",
+            BROWSE | REPORT, "Kernel"),
+    Command("banks", "M", "M", "bank map", "Which bank and word each lane of the chosen line's shared access touches.",
+            BROWSE, "Kernel"),
     Command("ablate", "x", "x", "conflicts", "Bank-conflict lines of the report: shown, names hidden, strict.", PANES,
             "Report", 4),
     Command("fold", "enter,space", "enter", "fold", "Fold a section, explain a metric, jump to a rule's line.",
-            BROWSE | REPORT, "Report"),
+            BROWSE | REPORT | EDIT, "Report"),
     Command("reveal", "r", "r", "reveal", "Reveal the times. The family then counts as seen.", BROWSE, "Kernel", 3),
     Command("families", "f", "f", "families", "Choose a family.", BROWSE, "Families", 2),
     Command("family", "right_square_bracket", "]", "next family", "The next family.", BROWSE, "Families", 0, "1"),

@@ -6,7 +6,7 @@ from typing import Literal
 
 MIN_WIDTH, MIN_HEIGHT = 40, 12
 
-Kind = Literal["browse", "quiz", "report"]
+Kind = Literal["browse", "quiz", "report", "listed"]
 Shape = Literal["small", "narrow", "medium", "wide"]
 
 
@@ -34,7 +34,8 @@ class View:
 
     body: the pane that fills a narrow screen above the candidates; attending to these does not change it.
     report: a report pane exists (a quiz without evidence has none). result: the quiz shows its final reveal.
-    kernels: an opened report file holds more than one.
+    kernels: an opened report file holds more than one. listed: the panes of a `listed` screen (two or three), the
+    first of which is `lead` cells wide beside the second; a third goes below the first, or beside the second.
     """
 
     kind: Kind = "browse"
@@ -44,6 +45,8 @@ class View:
     report: bool = True
     result: bool = False
     kernels: bool = False
+    listed: tuple[str, ...] = ()
+    lead: int = 40
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,8 @@ def plan(width: int, height: int, view: View) -> Plan:
         return Plan(shape, {"small": Rect(0, 0, width, height)})
     if view.kind == "report":
         return _file(width, height, view, shape)
+    if view.kind == "listed":
+        return _listed(width, height, view, shape)
     bars = {"header": Rect(0, 0, width, 1), "footer": Rect(0, height - 1, width, 1)}
     if shape == "narrow":
         return _narrow(width, height, view, bars)
@@ -101,6 +106,28 @@ def _file(width: int, height: int, view: View, shape: Shape) -> Plan:
         panes["kernels"], panes["original"], panes["report"] = _columns(body, (28,), 3)
     else:
         panes["original"], panes["report"] = _columns(body, (), 2)
+    return Plan(shape, panes)
+
+
+def _listed(width: int, height: int, view: View, shape: Shape) -> Plan:
+    """Two or three panes: one at a time with tabs, or the first and the third at the left of the second."""
+    panes = {"header": Rect(0, 0, width, 1), "footer": Rect(0, height - 1, width, 1)}
+    pane = view.pane if view.pane in view.listed else view.listed[0]
+    if shape == "narrow":
+        panes["tabs"] = Rect(0, 1, width, 1)
+        return Plan(shape, {**panes, pane: Rect(0, 2, width, height - 3)}, view.listed)
+    body = Rect(0, 1, width, height - 2)
+    if view.zoomed:
+        return Plan(shape, {**panes, pane: body})
+    first, second, *third = view.listed
+    if third and shape == "wide":
+        panes[first], panes[second], panes[third[0]] = _columns(body, (view.lead,), 3)
+        return Plan(shape, panes)
+    left, panes[second] = _columns(body, (view.lead,), 2)
+    if third:
+        panes[first], panes[third[0]] = _rows(left, left.height * 45 // 100)
+    else:
+        panes[first] = left
     return Plan(shape, panes)
 
 

@@ -9,15 +9,18 @@ from hypothesis import strategies as st
 from sparktrace_tui.ui.layout import MIN_HEIGHT, MIN_WIDTH, Plan, View, plan, shape_of
 
 PANES = ("families", "about", "original", "candidate", "report", "options")
+LISTED = (("list", "text"), ("figures", "code", "report"))
 VIEWS = st.builds(
     View,
-    kind=st.sampled_from(("browse", "quiz", "report")),
+    kind=st.sampled_from(("browse", "quiz", "report", "listed")),
     pane=st.sampled_from(PANES),
     body=st.sampled_from(PANES),
     zoomed=st.booleans(),
     report=st.booleans(),
     result=st.booleans(),
     kernels=st.booleans(),
+    listed=st.sampled_from(LISTED),
+    lead=st.integers(36, 60),
 )
 
 

@@ -11,6 +11,7 @@ from sparktrace_tui.ui.commands import COMMANDS, commands_for, footer_for, help_
 from sparktrace_tui.ui.evidence import line_conflicts, rule_line
 from sparktrace_tui.ui.lesson import lesson
 from sparktrace_tui.ui.screens.browse import BrowseScreen
+from sparktrace_tui.ui.screens.edit import EditScreen
 from sparktrace_tui.ui.screens.help import OverScreen
 from sparktrace_tui.ui.screens.quiz import QuizScreen
 from sparktrace_tui.ui.screens.report import ReportScreen
@@ -60,14 +61,16 @@ def test_numbers_as_people_read_them() -> None:
 
 
 def test_every_command_has_a_screen_that_answers_it() -> None:
-    screens = {"browse": BrowseScreen, "quiz": QuizScreen, "report": ReportScreen, "help": OverScreen}
+    screens = {
+        "browse": BrowseScreen, "quiz": QuizScreen, "report": ReportScreen, "edit": EditScreen, "help": OverScreen,
+    }  # fmt: skip
     for where, screen in screens.items():
         for command in commands_for(where):
             assert hasattr(screen, f"action_{command.id}"), f"{where} has no action_{command.id}"
 
 
 def test_no_key_means_two_things_on_one_screen() -> None:
-    for where in ("browse", "quiz", "report"):
+    for where in ("browse", "quiz", "report", "edit"):
         keys = [key for command in commands_for(where) for key in command.keys.split(",")]
         assert len(keys) == len(set(keys)), sorted(k for k in keys if keys.count(k) > 1)
 

@@ -54,12 +54,22 @@ class PaneScreen(Screen[None]):
     @pane.setter
     def pane(self, name: str) -> None:
         self._pane = name
-        if name not in ("options", "about"):
+        if name not in ("options", "about", "listing", "banks"):
             self.body = name
 
     def view(self) -> View:
         """What the layout has to know."""
         raise NotImplementedError
+
+    def panes(self) -> list[Widget]:
+        """All panes of the screen."""
+        return [
+            CodeView(id="original"),
+            CodeView(id="candidate"),
+            ReportView(id="report"),
+            OptionsView(id="options"),
+            *self.more_panes(),
+        ]
 
     def more_panes(self) -> list[Widget]:
         """The panes that only this screen has."""
@@ -81,19 +91,19 @@ class PaneScreen(Screen[None]):
         yield Panes(
             Bar(self.header, id="header"),
             Bar(self.tabs, id="tabs"),
-            CodeView(id="original"),
-            CodeView(id="candidate"),
-            ReportView(id="report"),
-            OptionsView(id="options"),
-            *self.more_panes(),
+            *self.panes(),
             Bar(self.footer, id="footer"),
             SearchInput(id="search", placeholder="search", select_on_focus=False),
             TooSmall(id="small"),
             plan=self.plan,
         )
 
+    def planned(self, width: int, height: int, view: View) -> Plan:
+        """Where the panes stand for a view."""
+        return plan(width, height, view)
+
     def plan(self, width: int, height: int) -> Plan:
-        found = plan(width, height, self.view())
+        found = self.planned(width, height, self.view())
         if not self.searching or "footer" not in found.panes:
             return found
         panes = dict(found.panes)
@@ -163,7 +173,7 @@ class PaneScreen(Screen[None]):
         if found.tabs and not self.zoomed:
             return list(found.tabs) + (["options"] if "options" in found.panes and "options" not in found.tabs else [])
         if self.zoomed:
-            found = plan(self.size.width, self.size.height, replace(self.view(), zoomed=False))
+            found = self.planned(self.size.width, self.size.height, replace(self.view(), zoomed=False))
             if found.tabs:
                 return list(found.tabs)
         return [p for p in found.panes if p not in ("header", "footer", "tabs", "small", "search")]

@@ -11,9 +11,10 @@ from sparktrace_tui.domain.kernel.capture import TIME_WORD, Capture
 from sparktrace_tui.domain.kernel.family import ORIGINAL, Family
 from sparktrace_tui.domain.kernel.key import Decision, decide
 from sparktrace_tui.ui.commands import Command, Where, bindings_for
+from sparktrace_tui.ui.inspector import report_listing
 from sparktrace_tui.ui.layout import View
 from sparktrace_tui.ui.library import Entry, no_gpu, order_of
-from sparktrace_tui.ui.screens.base import PaneScreen
+from sparktrace_tui.ui.screens.beside import BesideScreen, Subject
 from sparktrace_tui.ui.screens.parts import header_line, named, show_candidate, show_original, show_report
 from sparktrace_tui.ui.text import one_line
 from sparktrace_tui.ui.widgets.code import Code, CodeView
@@ -23,7 +24,7 @@ from sparktrace_tui.ui.widgets.options import Option, Options, OptionsView
 from sparktrace_tui.ui.widgets.report import ReportView
 
 
-class BrowseScreen(PaneScreen):
+class BrowseScreen(BesideScreen):
     """The explorer's first screen."""
 
     WHERE: ClassVar[Where] = "browse"
@@ -35,7 +36,7 @@ class BrowseScreen(PaneScreen):
         self.diff = False
 
     def more_panes(self) -> list[Widget]:
-        return [FamiliesView(id="families"), ProseView(id="about")]
+        return [FamiliesView(id="families"), ProseView(id="about"), *super().more_panes()]
 
     def view(self) -> View:
         return View("browse", self.pane, self.body, self.zoomed)
@@ -118,7 +119,26 @@ class BrowseScreen(PaneScreen):
                 show_candidate(candidate, family, self.letter, self.options[self.letter], self.diff)
             show_report(report, found, explorer.captures, explorer.level, self._no_report())
         self._show_options()
+        self.update_beside()
         self.replan()
+
+    def subject(self, pane: str) -> Subject | None:
+        entry, family, captures = self.explorer.entry, self.family, self.explorer.captures
+        shown = ORIGINAL if pane == "original" else self.options.get(self.letter)
+        if entry is None or family is None or shown is None:
+            return None
+        variant = family.variant(shown)
+        capture = self.capture
+        own = report_listing(capture.report) if capture and shown == ORIGINAL else None
+        return Subject(
+            "original" if pane == "original" else self.letter,
+            variant.source_name,
+            variant.source,
+            captures.device.id if captures else "",
+            entry.folder,
+            shown,
+            (own,) if own else (),
+        )
 
     def _show_no_family(self, original: CodeView, candidate: CodeView, report: ReportView) -> None:
         entry = self.explorer.entry
@@ -268,6 +288,15 @@ class BrowseScreen(PaneScreen):
     def action_switch_set(self) -> None:
         if not self.explorer.next_set():
             self.notify("There is no other capture set.", timeout=4)
+
+    def action_edit(self) -> None:
+        """Edit a copy of the shown variant, and emulate it again."""
+        entry, family = self.explorer.entry, self.family
+        if entry is None or family is None:
+            self.notify("There is no kernel here to edit.", timeout=4)
+            return
+        shown = self.options.get(self.letter, ORIGINAL) if self.body == "candidate" else ORIGINAL
+        self.explorer.edit_variant(entry, family, family.variant(shown))
 
     def action_profile(self) -> None:
         family = self.family.id if self.family else "FAMILY"
