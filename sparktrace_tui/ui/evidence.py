@@ -1,6 +1,7 @@
 """What a report says about a source line, and which of its lines name bank conflicts: pure, from the report alone."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -71,18 +72,28 @@ def _evidence(key: _ById, level: Shown) -> Evidence:
     return Evidence(report, level, 0, frozenset(flagged))
 
 
+def is_conflict_count(name: str) -> bool:
+    """Whether a per-line or per-instruction metric counts shared-memory bank conflicts."""
+    return bool(metric_reason(name, "names")) and "nway" not in name
+
+
+def main_file(report: Report) -> str | None:
+    """The source file of which a report holds the most lines, None where it holds none."""
+    lines = Counter(line.file for line in report.source)
+    return max(lines, key=lambda file: lines[file]) if lines else None
+
+
 def line_conflicts(report: Report | None) -> Mapping[int, float]:
-    """Bank conflicts by 1-based source line: the sum of the line's conflict counters, where it has any."""
+    """Bank conflicts by 1-based line of the main file: the sum of the line's conflict counters, where it has any."""
     found: dict[int, float] = {}
     if report is None:
         return found
+    file = main_file(report)
     for line in report.source:
         values = [
-            value
-            for name, value in line.metrics.items()
-            if metric_reason(name, "names") and "nway" not in name and isinstance(value, int | float)
+            value for name, value in line.metrics.items() if is_conflict_count(name) and isinstance(value, int | float)
         ]
-        if values and (total := sum(values)) > 0:
+        if line.file == file and values and (total := sum(values)) > 0:
             found[line.line] = found.get(line.line, 0.0) + total
     return found
 

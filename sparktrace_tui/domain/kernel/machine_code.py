@@ -14,13 +14,14 @@ class ListedLine:
     """A line of a listing: `line` is the 1-based source line it comes from, None where there is none.
 
     address is the byte offset of a machine instruction; PTX, labels and directives have none. executed: how many
-    warps ran it, where that was counted.
+    warps ran it, conflicts: its shared-memory bank conflicts, where those were counted.
     """
 
     text: str
     line: int | None = None
     address: int | None = None
     executed: int | None = None
+    conflicts: int | None = None
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """A report from a file: its kernels, the report of one, and the source it holds with what was counted on each line."""
 
+from collections import Counter
 from pathlib import Path
 from typing import ClassVar
 
@@ -9,9 +10,10 @@ from textual.widget import Widget
 
 from sparktrace_tui.domain.report.report import Report
 from sparktrace_tui.ui.commands import Where, bindings_for
-from sparktrace_tui.ui.evidence import line_conflicts
+from sparktrace_tui.ui.evidence import evidence, line_conflicts, main_file
+from sparktrace_tui.ui.inspector import report_listing
 from sparktrace_tui.ui.layout import View
-from sparktrace_tui.ui.screens.base import PaneScreen
+from sparktrace_tui.ui.screens.beside import BesideScreen, Subject
 from sparktrace_tui.ui.screens.parts import header_line, level_words, report_title
 from sparktrace_tui.ui.text import one_line
 from sparktrace_tui.ui.widgets.code import Code, CodeView
@@ -19,7 +21,18 @@ from sparktrace_tui.ui.widgets.families import KernelsView, ListedKernel
 from sparktrace_tui.ui.widgets.report import ReportView
 
 
-class ReportScreen(PaneScreen):
+def source_text(report: Report) -> str:
+    """The lines of the main file that a report holds, each at its place; one without text says what it became."""
+    file = main_file(report)
+    texts = {line.line: line.text for line in report.source if line.file == file}
+    counts = Counter(item.line for item in report.instructions if item.file == file)
+    for number, text in texts.items():
+        if not text and counts[number]:
+            texts[number] = f"// {counts[number]} instruction{'s' if counts[number] != 1 else ''}"
+    return "\n".join(texts.get(number, "") for number in range(1, max(texts, default=0) + 1))
+
+
+class ReportScreen(BesideScreen):
     """The reports of one file."""
 
     WHERE: ClassVar[Where] = "report"
@@ -36,8 +49,13 @@ class ReportScreen(PaneScreen):
     def report(self) -> Report:
         return self.reports[self.place]
 
+    @property
+    def file(self) -> str | None:
+        """The source file that is shown."""
+        return main_file(self.report)
+
     def more_panes(self) -> list[Widget]:
-        return [KernelsView(id="kernels")]
+        return [KernelsView(id="kernels"), *super().more_panes()]
 
     def view(self) -> View:
         return View("report", self.pane, self.body, self.zoomed, kernels=len(self.reports) > 1)
@@ -63,19 +81,26 @@ class ReportScreen(PaneScreen):
             )
         )
         source = self.query_one("#original", CodeView)
-        texts = {line.line: line.text for line in report.source}
-        last = max(texts, default=0)
-        text = "\n".join(texts.get(number, "") for number in range(1, last + 1))
-        files = sorted({line.file for line in report.source})
-        source.border_title = Content(one_line(", ".join(files)) if files else "source")
-        source.border_subtitle = Content("" if text.strip() else "the report holds no source text")
-        conflicts = line_conflicts(report) if level == "shown" else {}
-        source.show(Code(text, conflicts=conflicts))
+        source.border_title = Content(one_line(self.file or "source"))
+        has_text = any(line.text for line in report.source)
+        source.border_subtitle = Content("" if has_text else "no source text: profile with --import-source yes")
+        source.show(Code(source_text(report), conflicts=line_conflicts(report) if level == "shown" else {}))
         view = self.query_one(ReportView)
         view.show(report, level)
         view.border_title = Content(report_title(report, report.origin.provenance))
         view.border_subtitle = Content(level_words(view, level))
+        self.update_beside()
         self.replan()
+
+    def subject(self, pane: str) -> Subject | None:
+        report = evidence(self.report, self.explorer.level).report
+        form = self.shown.upper() if self.shown else ""
+        why_not = (
+            f"This report holds no {form} of the kernel. ncu keeps the machine code with the section SourceCounters, "
+            "which is in the set `full`, and in its source pages."
+        )
+        own = report_listing(report, self.file)
+        return Subject(one_line(report.launch.kernel), f"{self.place}", listings=(own,) if own else (), why_not=why_not)
 
     def on_kernels_view_chosen(self, message: KernelsView.Chosen) -> None:
         self.place = message.place

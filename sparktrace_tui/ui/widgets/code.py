@@ -100,8 +100,17 @@ class CodeView(LineView):
     class Coloured(Message):
         """A worker has highlighted a source."""
 
+    class Picked(Message):
+        """A source line was chosen (1-based), while the pane lets one be chosen."""
+
+        def __init__(self, line: int) -> None:
+            super().__init__()
+            self.line = line
+
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
+        self.picks = False  # whether the keys move a cursor from line to line, for what stands beside
+        self.stops: tuple[int, ...] = ()  # the 1-based lines that `n` visits then, () for the marked ones
         self.code = Code("")
         self._ready: tuple[str, str | None] = ("", None)
 
@@ -188,7 +197,10 @@ class CodeView(LineView):
         for place, row in enumerate(self.rows):
             item = row.target
             change = item.change if isinstance(item, CodeLine) else " "
-            if self.code.base is not None:
+            if self.stops:
+                if isinstance(item, CodeLine) and change in " +" and row.start == 0 and item.place + 1 in self.stops:
+                    found.append(place)
+            elif self.code.base is not None:
                 if change in "+-" and before not in "+-":
                     found.append(place)
                 before = change
@@ -202,3 +214,28 @@ class CodeView(LineView):
             if isinstance(row.target, CodeLine) and row.target.change in " +" and row.target.place == number - 1:
                 self.go_to_row(place)
                 return
+
+    @property
+    def chosen_line(self) -> int | None:
+        """The 1-based line of the shown source that the cursor is on, None where there is none."""
+        item = self.rows[self.cursor].target if self.cursor is not None and self.cursor < len(self.rows) else None
+        return item.place + 1 if isinstance(item, CodeLine) and item.change in " +" else None
+
+    def go_to_row(self, place: int) -> None:
+        super().go_to_row(place)
+        if self.picks and (line := self.chosen_line) is not None:
+            self.post_message(self.Picked(line))
+
+    def move(self, where: str) -> None:
+        page = max(self.scrollable_content_region.height - 1, 1)
+        end = len(self.rows)
+        step = {"down": 1, "up": -1, "pagedown": page, "pageup": -page, "top": -end, "bottom": end}
+        if not self.picks or where not in step or not self.rows:
+            super().move(where)
+            return
+        here = self.cursor if self.cursor is not None else self.scroll_offset.y - (1 if where == "down" else 0)
+        self.go_to_row(min(max(here + step[where], 0), len(self.rows) - 1))
+
+    def click_row(self, place: int) -> None:
+        if self.picks:
+            self.go_to_row(place)
