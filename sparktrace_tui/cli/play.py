@@ -54,7 +54,7 @@ def _on_one_set(arguments: argparse.Namespace, players: list[Player]) -> tuple[C
         return sets[0], players
     known = list(dict.fromkeys(name for player in replays for name in player.set_ids))
     shared = [name for name in known if all(name in player.set_ids for player in replays)]
-    wanted = [find_set(name).name for name in arguments.captures]
+    wanted = [_set_id(name) for name in arguments.captures]
     if not shared or any(name not in shared for name in wanted):
         raise UsageError(f"the replay was recorded on {', '.join(known)}", hint="Leave --captures out, or name one.")
     if len(wanted) > 1:
@@ -63,6 +63,14 @@ def _on_one_set(arguments: argparse.Namespace, players: list[Player]) -> tuple[C
     capture_set = read_set(find_set(chosen))
     say(f"captures: {capture_set.id} ({capture_set.label})")
     return capture_set, [p.bound_to(chosen) if isinstance(p, ReplayPlayer) else p for p in players]
+
+
+def _set_id(name: str) -> str:
+    """The id of a set named or given by its folder; an unknown name as it is."""
+    try:
+        return find_set(name).name
+    except UsageError:
+        return name
 
 
 def _draws(

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from sparktrace_tui.domain.errors import CannotReadOrWrite
 from sparktrace_tui.domain.quiz.recorded import RecordedGame, recorded_games
 from sparktrace_tui.store.files import append_record, read_records
 from sparktrace_tui.store.paths import user_data_dir
@@ -24,9 +25,14 @@ class GameLog:
         return cls(folder / f"{stamp}.jsonl")
 
     def next_game(self) -> int:
-        """The number of the next game of this log, from 1: every record of that game carries it as `game`."""
+        """The number of the next game of this log, from 1: every record of that game carries it as `game`. A log that
+        cannot be read counts from 1: writing it is what fails."""
         if self._dealt is None:
-            self._dealt = sum(record.get("event") == "deal" for record in read_records(self.path)[0])
+            try:
+                records = read_records(self.path)[0]
+            except CannotReadOrWrite:
+                records = []
+            self._dealt = sum(record.get("event") == "deal" for record in records)
         self._dealt += 1
         return self._dealt
 

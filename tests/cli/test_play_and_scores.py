@@ -58,6 +58,22 @@ def test_either_the_arm_or_the_order_alone_can_be_drawn(data_dir: Path, capsys: 
     assert len({game["evidence"] for game in arms}) > 1
 
 
+def test_a_player_that_does_not_go_by_letters_leaves_the_same_games_forward_and_mirrored(
+    data_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_small_set(data_dir)
+    words = ("play", "--all", *FOLLOWS[:2], "--rival", "baseline:shortest", "--captures", "small")
+    forward, mirror = (document(capsys, *words, "--order", order)["games"] for order in ("forward", "mirror"))
+    for one, other in zip(forward, mirror, strict=True):
+        assert list(one["options"].values()) == list(other["options"].values())[::-1]
+        for game in (one, other):
+            del game["order"], game["replies"]
+            options = game.pop("options")
+            for pick in game["picks"]:
+                assert options[pick.pop("letter")] == pick["variant"]
+    assert forward == mirror
+
+
 def test_a_named_family_that_is_no_question_is_refused_with_drawn_arms_too(
     data_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sparktrace_tui.domain.quiz.game import Outcome, Stage
 from sparktrace_tui.domain.quiz.question import Order
-from sparktrace_tui.domain.quiz.recorded import rebuild, recorded_games
+from sparktrace_tui.domain.quiz.recorded import open_matches, rebuild, recorded_games
 from sparktrace_tui.players.protocol import Player, Reply
 from sparktrace_tui.runs.match import HUMAN, Match, deal_from
 from sparktrace_tui.runs.questions import build_question
@@ -124,12 +124,15 @@ def test_a_later_game_of_the_same_log_does_not_hide_the_one_that_is_resumed(tmp_
     pick(first, "padded")
     second = match(log)
     pick(second, "flat_block")
-    left = [game for game in read_game_log(log.path) if game.game == 1]
+    third = match(log, Says(*RIVAL))
+    play_on(third)
+    left, other = open_matches(read_game_log(log.path))
+    assert [[p.variant for p in game.picks] for game in (*left, *other)] == [["padded"], ["flat_block"]]
     play_on(match(GameLog(log.path), resumed=left))
     games = read_game_log(log.path)
-    assert [[p.variant for p in game.picks] for game in games] == [["padded", "registers"], ["flat_block"]]
-    assert [game.finished for game in games] == [True, False]
-    assert GameLog(log.path).next_game() == 3
+    assert [[p.variant for p in game.picks] for game in games[:2]] == [["padded", "registers"], ["flat_block"]]
+    assert [game.finished for game in games] == [True, False, True, True]
+    assert GameLog(log.path).next_game() == 4
 
 
 def test_a_model_that_is_resumed_sees_its_own_first_reply_and_the_revealed_time_again(tmp_path: Path) -> None:

@@ -128,6 +128,15 @@ def _stepped(game: RecordedGame, record: Mapping[str, Any]) -> RecordedGame:
             return game
 
 
+def open_matches(games: Iterable[RecordedGame]) -> tuple[tuple[RecordedGame, ...], ...]:
+    """The matches that can be played on, all their seats together, in the order of `games`: those in which the first
+    seat has a pick to make yet."""
+    matches: dict[tuple[str, int], list[RecordedGame]] = {}
+    for game in games:
+        matches.setdefault((game.log, game.game), []).append(game)
+    return tuple(tuple(seats) for seats in matches.values() if not seats[0].finished)
+
+
 def rebuild(deal: Deal, recorded: RecordedGame) -> Game:
     """The game as it stood after its last recorded step, open again where it was abandoned.
 
