@@ -48,9 +48,14 @@ class ReplayPlayer:
             return Reply(text="", variant=replay.picks[context.step])
         if replay is not None and replay.failure is not None:
             return _failed(replay.failure)
-        known = ", ".join(dict.fromkeys(f"{r.family} with {r.evidence} on {r.set_id}" for r in self.replays))
+        known = ", ".join(
+            dict.fromkeys(
+                f"{r.family} with {r.evidence} on {r.set_id}{' (one pick)' if r.one_shot else ''}" for r in self.replays
+            )
+        )
+        lacks = "nothing" if replay is None else "no second pick"
         raise UsageError(
-            f"{self.name} has nothing recorded for {context.family} with {context.evidence} evidence "
+            f"{self.name} has {lacks} recorded for {context.family} with {context.evidence} evidence "
             f"on {context.set_id}",
             hint=f"Recorded: {known}.",
         )

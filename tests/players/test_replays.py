@@ -1,13 +1,14 @@
 """Replays: every recorded game plays back, the published ones and the user's own, on the set it was recorded on."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sparktrace_tui.domain.errors import UsageError
 from sparktrace_tui.domain.quiz.question import Evidence, Order
-from sparktrace_tui.players.protocol import Reply
+from sparktrace_tui.players.protocol import Context, Reply
 from sparktrace_tui.players.replay import ReplayPlayer
 from sparktrace_tui.runs.match import Match
 from sparktrace_tui.runs.questions import build_question
@@ -103,3 +104,12 @@ def test_a_player_recorded_on_two_sets_is_bound_to_the_one_with_more_unless_told
     assert player.bound_to("other").recorded == (("clamp_smem", "full"),)
     with pytest.raises(UsageError, match="recorded on small, other, not on third"):
         player.bound_to("third")
+
+
+def test_a_one_shot_is_no_game_and_says_so() -> None:
+    player = ReplayPlayer("gpt-5.4-nano")
+    assert ("clamp_smem", "ablated") not in player.recorded
+    asked = Context("gb10-published", "clamp_smem", "ablated", "forward", {})
+    assert asyncio.run(player.reply((), asked)).variant == "registers"
+    with pytest.raises(UsageError, match="no second pick recorded for clamp_smem with ablated"):
+        asyncio.run(player.reply((), replace(asked, step=1)))
