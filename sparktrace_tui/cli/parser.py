@@ -138,6 +138,7 @@ def build_parser() -> Parser:
     report.add_argument("file", metavar="FILE")
     report.add_argument("--kernel", type=int, metavar="N", help="only kernel N, counted from 0")
     report.add_argument("--without", choices=("names", "strict"), help="leave the bank-conflict lines out")
+    report.add_argument("--against", metavar="OTHER", help="compare with the same kernel in another report")
 
     emulate = add("emulate", "emulate", "counters and modelled time of a kernel of your own")
     emulate.add_argument("file", metavar="FILE.cu")
