@@ -91,6 +91,10 @@ def build_parser() -> Parser:
 
     quiz = add("quiz", "explore", "the explorer, at the quiz", start="quiz")
     quiz.add_argument("--rival", metavar="PLAYER", help="who plays against you")
+    quiz.add_argument("--family", metavar="ID", help="begin with this family")
+    quiz.add_argument("--evidence", choices=("source", "full", "ablated", "drawn"), default="drawn")
+    quiz.add_argument("--order", choices=("forward", "mirror", "drawn"), default="drawn")
+    quiz.add_argument("--length", choices=("1", "5", "15", "endless"), default="5", help="how many questions")
 
     add("families", "families", "the families of a capture set: ratio, stability, kept or why not")
 

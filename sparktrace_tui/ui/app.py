@@ -5,7 +5,6 @@ import os
 import subprocess
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -19,11 +18,13 @@ from sparktrace_tui.domain.kernel.capture import CaptureSet
 from sparktrace_tui.domain.kernel.family import Family, Variant
 from sparktrace_tui.store.paths import kernels_dir
 from sparktrace_tui.store.seen import load_seen, mark_seen
+from sparktrace_tui.ui.choices import QuizChoices
 from sparktrace_tui.ui.commands import commands_for
 from sparktrace_tui.ui.edits import copy_to_edit, device_for, editor_command, need_compiler, read_edit, run_editor
 from sparktrace_tui.ui.evidence import Shown
 from sparktrace_tui.ui.inspector import Inspector
 from sparktrace_tui.ui.library import Entry, ExplorerOptions, open_set, read_entries, set_paths
+from sparktrace_tui.ui.opening import QuizOpener
 from sparktrace_tui.ui.screens.base import PaneScreen
 from sparktrace_tui.ui.screens.browse import BrowseScreen
 from sparktrace_tui.ui.text import harmless
@@ -31,7 +32,6 @@ from sparktrace_tui.ui.theme import COLOURLESS, DARK, LIGHT, THEMES
 
 if TYPE_CHECKING:
     from sparktrace_tui.domain.report.report import Report
-    from sparktrace_tui.players.protocol import Player
 
 __all__ = ["ExplorerOptions", "SparkTraceApp", "run_explorer"]
 
@@ -91,7 +91,7 @@ class SparkTraceApp(App[None]):
         self.set_problem = ""
         self.paths = set_paths(self.options.captures)
         self._set_place = 0
-        self._quiz_wanted = False
+        self.quiz = QuizOpener(self)
         self._moved = self.options.family is not None
         self.summary: list[str] = []
         self.inspector = Inspector()
@@ -160,8 +160,7 @@ class SparkTraceApp(App[None]):
             self.entry = self._first_captured(self.captures)
         self._redraw()
         self._keep_loaded()
-        if self._quiz_wanted:
-            self.open_quiz()
+        self.quiz.set_opened()
 
     def _keep_loaded(self) -> None:
         """Take what was loaded out of the collector's rounds: over a large report's many parts each costs 0.1 s."""
@@ -222,66 +221,22 @@ class SparkTraceApp(App[None]):
         """The quiz has shown the answer of a family: Browse may show it too, and it counts as seen."""
         self.reveal(set_id, family)
 
-    def open_quiz(self) -> None:
-        """Start a quiz on the open set, or on the set that a replay is bound to; waits for a set being read."""
-        self._quiz_wanted = self.captures is None and not self.set_problem
-        if self.captures is None:
-            if self.set_problem:
-                self.notify(self.set_problem, title="No quiz", timeout=8, markup=False)
-            return
-        try:
-            rival = self._make_rival()
-            recorded = None
-            if rival is not None and (bound := getattr(rival, "set_id", None)) is not None:
-                if bound != self.captures.id:
-                    self._open_for_quiz(str(bound))
-                    return
-                recorded = tuple(getattr(rival, "recorded", ()))
-        except SparkTraceError as error:
-            self.notify(str(error), title="Rival", severity="error", timeout=10, markup=False)
-            return
-        self._start_quiz(self.captures, rival, recorded)
+    def open_quiz(self, choices: QuizChoices | None = None) -> None:
+        """Start a quiz; without choices as the options of the explorer say."""
+        self.quiz.open(choices or self.quiz_choices())
 
-    def _make_rival(self) -> "Player | None":
-        if self.options.rival is None or self.options.rival == "human":
-            return None
-        from sparktrace_tui.players.registry import make_player
+    def quiz_choices(self) -> QuizChoices:
+        """What the options of the explorer choose."""
+        chosen = self.options
+        return QuizChoices(chosen.length, chosen.evidence, chosen.order, chosen.rival)
 
-        return make_player(self.options.rival)
-
-    def _open_for_quiz(self, set_id: str) -> None:
-        from sparktrace_tui.store.captures import find_set
-
-        path = find_set(set_id)
+    def open_set_at(self, path: Path) -> None:
+        """Open the capture set in a folder; it joins those that `s` goes through."""
         if path not in self.paths:
             self.paths = (*self.paths, path)
         self._set_place = self.paths.index(path)
         self.captures = None
-        self._quiz_wanted = True
         self._read_set()
-
-    def _start_quiz(
-        self, captures: CaptureSet, rival: "Player | None", recorded: "tuple[tuple[str, str], ...] | None"
-    ) -> None:
-        from sparktrace_tui.ui.screens.quiz import QuizScreen
-        from sparktrace_tui.ui.sitting import draw
-
-        families = {entry.id: entry.family for entry in self.entries if entry.family is not None}
-        draws = draw(
-            captures,
-            families,
-            seed=self.options.seed,
-            evidence=self.options.evidence,
-            seen=tuple(self.seen),
-            recorded=recorded,
-            only=self.entry.id if self.entry else None,
-        )
-        first = next(draws, None)
-        if first is None:
-            said = f"{captures.id} has no question of this kind: no family is captured and kept."
-            self.notify(said, title="No quiz", timeout=8, markup=False)
-            return
-        self.push_screen(QuizScreen(captures, families, chain((first,), draws), rival))
 
     def open_report(self, path: str) -> None:
         """Read the reports of a file off the UI thread, and show them on a screen of their own."""

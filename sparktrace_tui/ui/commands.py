@@ -6,14 +6,15 @@ from typing import Literal
 
 from textual.binding import Binding, BindingType
 
-Where = Literal["browse", "quiz", "report", "edit", "help"]
+Where = Literal["browse", "quiz", "report", "edit", "start", "help"]
 BROWSE: frozenset[Where] = frozenset({"browse"})
 QUIZ: frozenset[Where] = frozenset({"quiz"})
 REPORT: frozenset[Where] = frozenset({"report"})
 EDIT: frozenset[Where] = frozenset({"edit"})
+START: frozenset[Where] = frozenset({"start"})
 KERNEL: frozenset[Where] = BROWSE | QUIZ | REPORT
 PANES: frozenset[Where] = KERNEL | EDIT
-ALL: frozenset[Where] = PANES | {"help"}
+ALL: frozenset[Where] = PANES | START | {"help"}
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,19 @@ COMMANDS: tuple[Command, ...] = (
             "Report"),
     Command("switch_set", "s", "s", "set", "Switch to the next capture set.", BROWSE, "Families"),
     Command("profile", "p", "p", "profile", "Profile on this machine's GPU.", BROWSE, "Kernel"),
-    Command("quiz", "Q", "Q", "quiz", "Start a quiz.", BROWSE, "Screens"),
+    Command("quiz", "Q", "Q", "quiz", "Choose and start a quiz.", BROWSE, "Screens"),
+    Command("begin", "enter", "enter", "begin", "Start the quiz.", START, "Quiz", 1),
+    Command("length", "l", "l", "length", "How many questions: 1, 5, 15 or endless.", START, "Quiz", 2),
+    Command("evidence", "e", "e", "evidence", "What stands beside the source: drawn, or always the same.", START,
+            "Quiz", 3),
+    Command("order", "o", "o", "order", "The order of the candidates: drawn, forward or mirrored.", START, "Quiz", 5),
+    Command("rival", "i", "i", "rival", "Who plays against you: nobody, a baseline, or a game on record.", START,
+            "Quiz", 4),
+    Command("name_rival", "I", "I", "name a rival", "Name another rival, such as a model.", START, "Quiz"),
+    Command("go_on", "g", "g", "go on", "Begin with the question you left, or not.", START, "Quiz", 6),
+    Command("change", "space,right", "space", "change", "Change what the cursor is on.", START, "Quiz"),
+    Command("scroll", "j,down", "j", "down", "Down a line.", START, "Move", 0, "down"),
+    Command("scroll", "k,up", "k", "up", "Up a line.", START, "Move", 0, "up"),
     Command("next_pane", "tab", "tab", "panes", "Go to the next pane.", PANES, "Move", 6),
     Command("previous_pane", "shift+tab", "shift+tab", "previous pane", "Go to the pane before.", PANES, "Move"),
     Command("scroll", "j,down", "j", "down", "Down a line.", PANES, "Move", 0, "down"),
@@ -104,8 +117,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("wrap", "w", "w", "wrap", "Wrap long lines, or scroll them.", PANES, "View"),
     Command("copy", "y", "y", "copy", "Copy the selection, or the whole pane.", PANES, "View"),
     Command("theme", "t", "t", "theme", "Dark or light.", ALL, "View"),
-    Command("palette", "colon,ctrl+p", ":", "palette", "Every command by name.", PANES, "Screens"),
-    Command("help", "question_mark", "?", "help", "This help.", PANES, "Screens", 8),
+    Command("palette", "colon,ctrl+p", ":", "palette", "Every command by name.", PANES | START, "Screens"),
+    Command("help", "question_mark", "?", "help", "This help.", PANES | START, "Screens", 8),
     Command("back", "escape", "esc", "back", "Back: out of a search, a maximised pane, a screen.", ALL, "Screens"),
     Command("quit", "q", "q", "quit", "Quit, with a summary on the ordinary screen.", ALL, "Screens", 9),
 )  # fmt: skip

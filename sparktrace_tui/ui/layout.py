@@ -34,7 +34,7 @@ class View:
 
     body: the pane that fills a narrow screen above the candidates; attending to these does not change it.
     report: a report pane exists (a quiz without evidence has none). result: the quiz shows its final reveal.
-    kernels: an opened report file holds more than one. listed: the panes of a `listed` screen (two or three), the
+    kernels: an opened report file holds more than one. listed: the panes of a `listed` screen (one to three), the
     first of which is `lead` cells wide beside the second; a third goes below the first, or beside the second.
     """
 
@@ -110,13 +110,15 @@ def _file(width: int, height: int, view: View, shape: Shape) -> Plan:
 
 
 def _listed(width: int, height: int, view: View, shape: Shape) -> Plan:
-    """Two or three panes: one at a time with tabs, or the first and the third at the left of the second."""
+    """One to three panes: one at a time with tabs, or the first and the third at the left of the second."""
     panes = {"header": Rect(0, 0, width, 1), "footer": Rect(0, height - 1, width, 1)}
     pane = view.pane if view.pane in view.listed else view.listed[0]
+    body = Rect(0, 1, width, height - 2)
+    if len(view.listed) == 1:
+        return Plan(shape, {**panes, pane: body})
     if shape == "narrow":
         panes["tabs"] = Rect(0, 1, width, 1)
         return Plan(shape, {**panes, pane: Rect(0, 2, width, height - 3)}, view.listed)
-    body = Rect(0, 1, width, height - 2)
     if view.zoomed:
         return Plan(shape, {**panes, pane: body})
     first, second, *third = view.listed

@@ -18,9 +18,9 @@ class ExplorerOptions:
     """How to start the explorer.
 
     captures: set ids or folders, () for the default one and all others to switch to. kernels: a folder of families
-    of the user's own beside the bundled ones. start: the first screen. rival: a player's name for the quiz. evidence:
-    the quiz's arm, None to draw it. length: how many questions, None for endless. data_dir: the user's data folder,
-    None for the usual one.
+    of the user's own beside the bundled ones. start: the first screen. family: the one to open, which a quiz asks
+    first. rival: a player's name for the quiz. evidence and order: the quiz's arm, None to draw them. length: how many
+    questions, None for endless. data_dir: the user's data folder, None for the usual one.
     """
 
     captures: tuple[str, ...] = ()
@@ -28,6 +28,7 @@ class ExplorerOptions:
     start: Literal["browse", "quiz"] = "browse"
     rival: str | None = None
     evidence: Literal["source", "full", "ablated"] | None = None
+    order: Literal["forward", "mirror"] | None = None
     family: str | None = None
     length: int | None = 5
     seed: int = 0

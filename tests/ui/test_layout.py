@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sparktrace_tui.ui.layout import MIN_HEIGHT, MIN_WIDTH, Plan, View, plan, shape_of
 
 PANES = ("families", "about", "original", "candidate", "report", "options")
-LISTED = (("list", "text"), ("figures", "code", "report"))
+LISTED = (("choices",), ("list", "text"), ("figures", "code", "report"))
 VIEWS = st.builds(
     View,
     kind=st.sampled_from(("browse", "quiz", "report", "listed")),

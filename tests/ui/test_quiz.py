@@ -147,6 +147,9 @@ async def test_a_seen_family_is_marked_and_not_scored(make_app: MakeApp) -> None
         await settle(pilot)
         await pilot.press("r", "Q")
         await settle(pilot)
+        assert "1 of 1 families here were revealed" in " ".join(every_text(app).split())
+        await pilot.press("enter")
+        await settle(pilot)
         assert "seen, not scored" in picture(app)
         await pilot.press(letter(app, "registers"), "enter", "K")
         await settle(pilot)
@@ -190,7 +193,7 @@ class Slow:
 
 
 async def start_against(app: SparkTraceApp, rival: object) -> None:
-    app._make_rival = lambda: rival  # type: ignore[method-assign, assignment, return-value]
+    app.quiz.make_rival = lambda name: rival  # type: ignore[method-assign, assignment, return-value]
     app.open_quiz()
 
 

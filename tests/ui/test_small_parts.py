@@ -15,6 +15,7 @@ from sparktrace_tui.ui.screens.edit import EditScreen
 from sparktrace_tui.ui.screens.help import OverScreen
 from sparktrace_tui.ui.screens.quiz import QuizScreen
 from sparktrace_tui.ui.screens.report import ReportScreen
+from sparktrace_tui.ui.screens.start import StartScreen
 from sparktrace_tui.ui.text import count, fit, harmless, milliseconds, number, one_line, reflow
 from sparktrace_tui.ui.widgets.code import code_lines, differing, highlighted
 from sparktrace_tui.ui.widgets.lines import styled, wrapped
@@ -62,7 +63,8 @@ def test_numbers_as_people_read_them() -> None:
 
 def test_every_command_has_a_screen_that_answers_it() -> None:
     screens = {
-        "browse": BrowseScreen, "quiz": QuizScreen, "report": ReportScreen, "edit": EditScreen, "help": OverScreen,
+        "browse": BrowseScreen, "quiz": QuizScreen, "report": ReportScreen, "edit": EditScreen, "start": StartScreen,
+        "help": OverScreen,
     }  # fmt: skip
     for where, screen in screens.items():
         for command in commands_for(where):
@@ -70,7 +72,7 @@ def test_every_command_has_a_screen_that_answers_it() -> None:
 
 
 def test_no_key_means_two_things_on_one_screen() -> None:
-    for where in ("browse", "quiz", "report", "edit"):
+    for where in ("browse", "quiz", "report", "edit", "start"):
         keys = [key for command in commands_for(where) for key in command.keys.split(",")]
         assert len(keys) == len(set(keys)), sorted(k for k in keys if keys.count(k) > 1)
 

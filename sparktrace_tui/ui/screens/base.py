@@ -230,7 +230,7 @@ class PaneScreen(Screen[None]):
         """The explorer is about to end: leave nothing open, and hand in what is to be printed."""
 
     def action_search(self) -> None:
-        self._ask("search in the pane", self._search_for)
+        self.ask("search in the pane", self._search_for)
 
     def _search_for(self, needle: str) -> None:
         found = self.attended.search(needle)
@@ -238,9 +238,9 @@ class PaneScreen(Screen[None]):
 
     def action_open_report(self) -> None:
         """Ask for the path of a report, and open it."""
-        self._ask("path of a report: .ncu-rep, .csv or text", self.explorer.open_report)
+        self.ask("path of a report: .ncu-rep, .csv or text", self.explorer.open_report)
 
-    def _ask(self, prompt: str, then: Callable[[str], None]) -> None:
+    def ask(self, prompt: str, then: Callable[[str], None]) -> None:
         """A line of input in the footer's place."""
         if self.current_plan.shape == "small":
             return

@@ -311,7 +311,9 @@ class BrowseScreen(BesideScreen):
         self.notify(said, title="Profile", timeout=10, markup=False)
 
     def action_quiz(self) -> None:
-        self.explorer.open_quiz()
+        from sparktrace_tui.ui.screens.start import StartScreen
+
+        self.app.push_screen(StartScreen(self.explorer.quiz_choices()))
 
     def leave(self) -> None:
         if self.pane == "families":

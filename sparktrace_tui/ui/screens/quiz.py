@@ -1,30 +1,27 @@
 """The two-step quiz: pick, see the picked rewrite's time and nothing else, pick again, then everything and why."""
 
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 from textual import work
 from textual.binding import BindingType
 from textual.content import Content
 
-from sparktrace_tui.domain.errors import CannotReadOrWrite, SparkTraceError
-from sparktrace_tui.domain.kernel.capture import TIME_WORD, CaptureSet
+from sparktrace_tui.domain.errors import SparkTraceError
+from sparktrace_tui.domain.kernel.capture import TIME_WORD
 from sparktrace_tui.domain.kernel.family import ORIGINAL, Family
 from sparktrace_tui.domain.quiz.game import Game, Stage
 from sparktrace_tui.domain.quiz.question import Evidence
 from sparktrace_tui.domain.report.report import Report
-from sparktrace_tui.players.protocol import Player
-from sparktrace_tui.runs.match import HUMAN, Match
-from sparktrace_tui.runs.questions import build_question
-from sparktrace_tui.store.games import GameLog
+from sparktrace_tui.runs.match import Match
 from sparktrace_tui.ui.commands import Command, Where, bindings_for
 from sparktrace_tui.ui.evidence import Shown
 from sparktrace_tui.ui.layout import View
 from sparktrace_tui.ui.lesson import final_words
 from sparktrace_tui.ui.screens.base import PaneScreen
 from sparktrace_tui.ui.screens.parts import header_line, named, show_candidate, show_original, show_report
-from sparktrace_tui.ui.sitting import Draw, short_name, steps, summary, tally
+from sparktrace_tui.ui.session import Session
+from sparktrace_tui.ui.sitting import steps
 from sparktrace_tui.ui.text import one_line
 from sparktrace_tui.ui.widgets.code import CodeView, changed_lines
 from sparktrace_tui.ui.widgets.lines import clickable, styled
@@ -39,41 +36,26 @@ EVIDENCE_WORDS: Mapping[Evidence, str] = {
 _LEVEL: Mapping[Evidence, Shown] = {"source": "strict", "full": "shown", "ablated": "names"}
 
 
-class _ForgivingLog(GameLog):
-    """A game log whose failure is said once and ends no game."""
-
-    def __init__(self, path: Path, on_problem: Callable[[str], None]) -> None:
-        super().__init__(path)
-        self._on_problem, self._failed = on_problem, False
-
-    def append(self, record: dict[str, Any]) -> None:
-        try:
-            super().append(record)
-        except CannotReadOrWrite as error:
-            if not self._failed:
-                self._failed = True
-                self._on_problem(str(error))
-
-
 class QuizScreen(PaneScreen):
     """A session of questions for one person, alone or against a rival."""
 
     WHERE: ClassVar[Where] = "quiz"
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("quiz")
 
-    def __init__(
-        self, captures: CaptureSet, families: Mapping[str, Family], draws: Iterator[Draw], rival: Player | None
-    ) -> None:
+    def __init__(self, session: Session) -> None:
         super().__init__()
-        self.captures, self.families, self.draws, self.rival = captures, families, draws, rival
-        self.matches: list[Match] = []
+        self.session = session
+        self.captures, self.rival = session.captures, session.rival
         self.letter = "A"
         self.diff = False
         self.level: Shown = "shown"
         self.unfolded = False
         self.leaving = False
         self.rival_problem = ""
-        self._next_draw: Draw | None = None
+
+    @property
+    def matches(self) -> list[Match]:
+        return self.session.matches
 
     @property
     def match(self) -> Match | None:
@@ -103,48 +85,30 @@ class QuizScreen(PaneScreen):
         return View("quiz", self.pane, self.body, self.zoomed, report, self.done)
 
     def on_mount(self) -> None:
-        self.game_log = _ForgivingLog(GameLog.new(self.explorer.options.data_dir).path, self._not_recorded)
+        self.session.begin(self._not_recorded)
         if not self.next_question():
             self.notify("This set has no question to ask here.", timeout=6)
+        elif self.session.went_on and self.match is not None:
+            family = one_line(self.match.question.family)
+            self.notify(f"On with the question you left: {family}.", timeout=4, markup=False)
 
     def _not_recorded(self, problem: str) -> None:
         self.notify(f"This game is not recorded: {problem}", severity="warning", timeout=8, markup=False)
 
     def next_question(self) -> bool:
         """Deal the next question; False where the session is over."""
-        length = self.explorer.options.length
-        if length is not None and len(self.matches) >= length:
+        match = self.session.next(self.explorer.seen, self._changed)
+        if match is None:
             return False
-        for draw in self.draws:
-            family = self.families[draw.family]
-            recorded = self.rival is not None and self.rival.name.startswith("replay:")
-            question = build_question(self.captures, family, draw.evidence, draw.order, recorded=recorded)
-            if question is None:
-                continue
-            names: list[tuple[str, Player | None]] = [(HUMAN, None)]
-            if self.rival is not None:
-                names.append((self.rival.name, self.rival))
-            match = Match(
-                question,
-                self.captures,
-                family,
-                names,
-                log=self.game_log,
-                seed=self.explorer.options.seed,
-                seen=draw.family in self.explorer.seen,
-                on_change=self._changed,
-            )
-            self.matches.append(match)
-            self.letter, self.diff, self.zoomed, self.unfolded = "A", False, False, False
-            self.leaving, self.rival_problem = False, ""
-            self.level = _LEVEL[draw.evidence]
-            self.pane = "original"
-            if self.rival is not None:
-                self._play_rival(match)
-            self.update()
-            self.action_pane("original")
-            return True
-        return False
+        self.letter, self.diff, self.zoomed, self.unfolded = "A", False, False, False
+        self.leaving, self.rival_problem = False, ""
+        self.level = _LEVEL[match.question.evidence]
+        self.pane = "original"
+        if self.rival is not None and not match.seats[1].game.over:
+            self._play_rival(match)
+        self.update()
+        self.action_pane("original")
+        return True
 
     @work(group="rival", exclusive=True, exit_on_error=False)
     async def _play_rival(self, match: Match) -> None:
@@ -163,26 +127,18 @@ class QuizScreen(PaneScreen):
         match, game = self.match, self.game
         if match is None or game is None:
             return header_line(width, [("quiz", "title")], self.captures.label)
-        length = self.explorer.options.length
+        length = self.session.length
         place = f"{len(self.matches)}/{length}" if length is not None else str(len(self.matches))
         step = {Stage.FIRST: "step 1 of 2", Stage.SECOND: "step 2 of 2"}.get(game.stage, "answer")
         left = [
             (one_line(match.question.family), "title"),
             (f" {place} · {step}", "dim"),
-            (f" · {self._score()}", "text"),
+            (f" · {self.session.score()}", "text"),
             (f" · {EVIDENCE_WORDS[self.evidence]}", "dim"),
         ]
         if match.deal.seen:
             left.insert(1, (" (seen, not scored)", "dim"))
         return header_line(width, left, self.captures.label)
-
-    def _score(self) -> str:
-        mine = tally([match.seats[0].game for match in self.matches])
-        said = f"you {mine.right}"
-        if self.rival is not None:
-            both = [match.seats[1].game for match in self.matches if match.rival_visible]
-            said += f", {short_name(self.rival.name)} {tally(both).right}"
-        return said + (f", streak {mine.streak}" if mine.streak > 1 else "")
 
     def tab_label(self, tab: str) -> list[Content]:
         if tab != "candidate" or self.match is None:
@@ -339,21 +295,13 @@ class QuizScreen(PaneScreen):
 
     def finish(self) -> None:
         """Leave the quiz with its summary, on a page now and as plain text when the explorer ends."""
-        lines = self.summary_lines()
+        lines = self.session.summary_lines()
         self.explorer.summary += lines
         if self.rival is not None:
             self.app.run_worker(self.rival.close(), exit_on_error=False)
         self.dismiss()
         if lines:
             self.explorer.show_page("summary", lines)
-
-    def summary_lines(self) -> list[str]:
-        """The session so far, [] where nothing was asked."""
-        if not self.matches:
-            return []
-        names = ["you"] + ([self.rival.name] if self.rival else [])
-        games = [[seat.game for seat in match.seats] for match in self.matches]
-        return list(summary(self.captures, self.explorer.options.seed, games, names))
 
     def action_rival(self) -> None:
         """Unfold or fold what the rival wrote."""
@@ -385,22 +333,14 @@ class QuizScreen(PaneScreen):
         else:
             self.action_pick(message.letter.lower())
 
-    def abandon(self) -> None:
-        """Leave the question that is open; nothing of it is scored."""
-        match = self.match
-        if match is not None:
-            for seat, side in enumerate(match.seats):
-                if not side.game.over:
-                    match.abandon(seat)
-
     def leave(self) -> None:
         if self.done or self.leaving or self.match is None:
-            self.abandon()
+            self.session.abandon()
             self.finish()
         else:
             self.leaving = True
             self.notify("Escape again leaves the quiz; this question is not scored.", timeout=4)
 
     def close(self) -> None:
-        self.abandon()
-        self.explorer.summary += self.summary_lines()
+        self.session.abandon()
+        self.explorer.summary += self.session.summary_lines()

@@ -47,13 +47,15 @@ class SheetView(ListView):
         """Show these rows; the cursor stays on the target it is on, else goes to the first there is."""
         if sheet == self.sheet:
             return
-        kept = self.target
         self.sheet = sheet
         self.rebuild()
-        places = [place for place, row in enumerate(self.rows) if row.target is not None]
+
+    def rebuild(self) -> None:
+        kept = self.target
+        super().rebuild()
+        places = self.targets()
         same = [place for place in places if self.rows[place].target == kept]
         self.cursor = next(iter(same or places), None)
-        self.refresh()
 
     def build(self, width: int) -> tuple[list[str], list[Row]]:
         rows: list[Row] = []
