@@ -6,14 +6,15 @@ from typing import Literal
 
 from textual.binding import Binding, BindingType
 
-Where = Literal["browse", "quiz", "report", "edit", "start", "help"]
+Where = Literal["browse", "quiz", "report", "edit", "start", "page", "help"]
 BROWSE: frozenset[Where] = frozenset({"browse"})
 QUIZ: frozenset[Where] = frozenset({"quiz"})
 REPORT: frozenset[Where] = frozenset({"report"})
 EDIT: frozenset[Where] = frozenset({"edit"})
 START: frozenset[Where] = frozenset({"start"})
+PAGE: frozenset[Where] = frozenset({"page"})
 KERNEL: frozenset[Where] = BROWSE | QUIZ | REPORT
-PANES: frozenset[Where] = KERNEL | EDIT
+PANES: frozenset[Where] = KERNEL | EDIT | PAGE
 ALL: frozenset[Where] = PANES | START | {"help"}
 
 
@@ -75,7 +76,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("ablate", "x", "x", "conflicts", "Bank-conflict lines of the report: shown, names hidden, strict.", PANES,
             "Report", 4),
     Command("fold", "enter,space", "enter", "fold", "Fold a section, explain a metric, jump to a rule's line.",
-            BROWSE | REPORT | EDIT, "Report"),
+            BROWSE | REPORT | EDIT | PAGE, "Report"),
     Command("reveal", "r", "r", "reveal", "Reveal the times. The family then counts as seen.", BROWSE, "Kernel", 3),
     Command("families", "f", "f", "families", "Choose a family.", BROWSE, "Families", 2),
     Command("family", "right_square_bracket", "]", "next family", "The next family.", BROWSE, "Families", 0, "1"),
@@ -85,6 +86,11 @@ COMMANDS: tuple[Command, ...] = (
     Command("step", "left_square_bracket", "[", "previous kernel", "The kernel before.", REPORT, "Report", 0, "-1"),
     Command("open_report", "O", "O", "open report", "Open an Nsight Compute report from a file.", BROWSE | REPORT,
             "Report"),
+    Command("raw", "R", "R", "raw text", "The report as raw text.", BROWSE | REPORT, "Report"),
+    Command("command", "Y", "Y", "ncu command", "Show and copy the ncu command that would make this report.",
+            BROWSE | REPORT, "Report"),
+    Command("against", "V", "V", "compare", "Another report beside this one: of a file, or of another capture set.",
+            BROWSE | REPORT, "Report"),
     Command("switch_set", "s", "s", "set", "Switch to the next capture set.", BROWSE, "Families"),
     Command("profile", "p", "p", "profile", "Profile on this machine's GPU.", BROWSE, "Kernel"),
     Command("quiz", "Q", "Q", "quiz", "Choose and start a quiz.", BROWSE, "Screens"),

@@ -14,8 +14,9 @@ from sparktrace_tui.ui.commands import Command, Where, bindings_for
 from sparktrace_tui.ui.inspector import report_listing
 from sparktrace_tui.ui.layout import View
 from sparktrace_tui.ui.library import Entry, no_gpu, order_of
-from sparktrace_tui.ui.screens.beside import BesideScreen, Subject
+from sparktrace_tui.ui.screens.beside import Subject
 from sparktrace_tui.ui.screens.parts import header_line, named, show_candidate, show_original, show_report
+from sparktrace_tui.ui.screens.reporting import ReportingScreen, ShownReport
 from sparktrace_tui.ui.text import one_line
 from sparktrace_tui.ui.widgets.code import Code, CodeView
 from sparktrace_tui.ui.widgets.families import FamiliesView, FamilyRow, ProseView
@@ -24,7 +25,7 @@ from sparktrace_tui.ui.widgets.options import Option, Options, OptionsView
 from sparktrace_tui.ui.widgets.report import ReportView
 
 
-class BrowseScreen(BesideScreen):
+class BrowseScreen(ReportingScreen):
     """The explorer's first screen."""
 
     WHERE: ClassVar[Where] = "browse"
@@ -139,6 +140,13 @@ class BrowseScreen(BesideScreen):
             shown,
             (own,) if own else (),
         )
+
+    def shown_report(self) -> ShownReport | None:
+        entry, family, captures, capture = self.explorer.entry, self.family, self.explorer.captures, self.capture
+        if entry is None or family is None or captures is None or capture is None or capture.report is None:
+            return None
+        program = ("python", "-m", "sparktrace_tui.backends.profile_once", str(entry.folder), ORIGINAL)
+        return ShownReport(capture.report, f"{family.id} on {captures.id}", None, program, family=family.id)
 
     def _show_no_family(self, original: CodeView, candidate: CodeView, report: ReportView) -> None:
         entry = self.explorer.entry

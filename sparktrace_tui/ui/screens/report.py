@@ -13,8 +13,9 @@ from sparktrace_tui.ui.commands import Where, bindings_for
 from sparktrace_tui.ui.evidence import evidence, line_conflicts, main_file
 from sparktrace_tui.ui.inspector import report_listing
 from sparktrace_tui.ui.layout import View
-from sparktrace_tui.ui.screens.beside import BesideScreen, Subject
+from sparktrace_tui.ui.screens.beside import Subject
 from sparktrace_tui.ui.screens.parts import header_line, level_words, report_title
+from sparktrace_tui.ui.screens.reporting import ReportingScreen, ShownReport
 from sparktrace_tui.ui.text import one_line
 from sparktrace_tui.ui.widgets.code import Code, CodeView
 from sparktrace_tui.ui.widgets.families import KernelsView, ListedKernel
@@ -32,7 +33,7 @@ def source_text(report: Report) -> str:
     return "\n".join(texts.get(number, "") for number in range(1, max(texts, default=0) + 1))
 
 
-class ReportScreen(BesideScreen):
+class ReportScreen(ReportingScreen):
     """The reports of one file."""
 
     WHERE: ClassVar[Where] = "report"
@@ -101,6 +102,11 @@ class ReportScreen(BesideScreen):
         )
         own = report_listing(report, self.file)
         return Subject(one_line(report.launch.kernel), f"{self.place}", listings=(own,) if own else (), why_not=why_not)
+
+    def shown_report(self) -> ShownReport | None:
+        kernel = self.report.launch.kernel
+        skip = sum(report.launch.kernel == kernel for report in self.reports[: self.place])
+        return ShownReport(self.report, self.path.name, self.path, skip=skip)
 
     def on_kernels_view_chosen(self, message: KernelsView.Chosen) -> None:
         self.place = message.place

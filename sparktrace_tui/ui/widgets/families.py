@@ -133,3 +133,9 @@ class ProseView(LineView):
             for line in reflow(text, width - 2) or [""]:
                 rows.append(Row(styled((line, role)) if line else Content(""), len(rows), styled(" ")))
         return [row.text.plain for row in rows], rows
+
+    def text_to_copy(self) -> str:
+        """The selected text, or the paragraphs as they are, unwrapped."""
+        if self.text_selection is not None:
+            return super().text_to_copy()
+        return "\n".join(text for text, _ in self.paragraphs)

@@ -12,6 +12,7 @@ from sparktrace_tui.ui.text import fit, number, one_line, reflow
 from sparktrace_tui.ui.widgets.lines import ListView, Row, styled
 
 _Key = tuple[Shown, int, frozenset[str], frozenset[str]]  # level, width, folded sections, explained metrics
+COPY_WIDTH = 100
 _SEVERITY = {"OPT": "ncu-title", "INF": "dim", "WRN": "conflict", "ERR": "wrong"}
 
 
@@ -70,6 +71,13 @@ class ReportView(ListView):
                     partial(_warm, self._pages, self.report, key), thread=True, group="warm", exit_on_error=False
                 )
         return self._pages[key].lines, self._pages[key].rows
+
+    def text_to_copy(self) -> str:
+        """The selected text, or the page at a width of its own, whatever the pane's."""
+        if self.text_selection is not None or self._evidence is None:
+            return super().text_to_copy()
+        page = make_page(self._evidence, COPY_WIDTH, frozenset(self.folded), frozenset(self.explained))
+        return "\n".join(page.lines)
 
     def marked_rows(self) -> list[int]:
         found, before = [], False
