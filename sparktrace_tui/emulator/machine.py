@@ -116,7 +116,13 @@ def _count(
         traced = 0
     per_wave = wave or 1
     try:
+        run = 0
+        following = 0
         for number, (blocks, weights, in_wave) in enumerate(selection.batches):
+            if hierarchy is not None and in_wave:
+                ledger.settle()
+                hierarchy.pass_over(run, int(blocks[0]) - following)
+                run, following = run + len(blocks), int(blocks[-1]) + 1
             ledger.repeat = selection.repeat if in_wave else 0.0
             ledger.trace_at = (len(blocks) // 2, 0) if number == traced else None
             turn = (blocks % per_wave % sms).astype(np.int32)
