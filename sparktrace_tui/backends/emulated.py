@@ -38,6 +38,7 @@ class EmulatedBackend:
         self.device = profiles.load(device)
         self._sources: dict[tuple[str, str], Prepared] = {}
         self._estimates: dict[tuple[str, str, str, bool, int], PlanEstimate] = {}
+        self._drawn: tuple[str, dict[str, AnyArray]] = ("", {})
 
     def hello(self) -> Hello:
         profile = self.device
@@ -133,7 +134,12 @@ class EmulatedBackend:
         if key not in self._estimates:
             prepared = self._prepared(source)
             launches = family.launches(variant, family.problem)
-            memory = problem_memory(family.arrays, family.problem, launches, prepared, options.seed)
+            inputs = repr((family.arrays, family.problem, options.seed))
+            if self._drawn[0] != inputs:
+                self._drawn = (inputs, {})
+            memory = problem_memory(
+                family.arrays, family.problem, launches, prepared, options.seed, drawn=self._drawn[1]
+            )
             self._estimates[key] = estimate(
                 prepared, launches, memory, self.device, sampling=options.sampling, seed=options.seed
             )
@@ -146,13 +152,20 @@ def problem_memory(
     launches: tuple[ResolvedLaunch, ...],
     prepared: Prepared,
     seed: int,
+    drawn: dict[str, AnyArray] | None = None,
 ) -> DeviceMemory:
-    """Device memory for counting. Contents are drawn only where an address or a branch depends on them."""
+    """Device memory for counting. Contents are drawn only where an address or a branch depends on them.
+
+    drawn: what was drawn of these arrays before, at this size and seed; it is added to.
+    """
+    drawn = {} if drawn is None else drawn
     data = any(machine.needs_data(kernel_of(prepared, launch)) for launch in launches)
     contents = {}
     for name, array in arrays.items():
         shape = array.resolve_shape(size)
-        contents[name] = draw(array, shape, array.fill, seed) if data else (shape, NUMPY_DTYPES[array.dtype])
+        if data and name not in drawn:
+            drawn[name] = draw(array, shape, array.fill, seed)
+        contents[name] = drawn[name] if data else (shape, NUMPY_DTYPES[array.dtype])
     return DeviceMemory(contents, checked=False)
 
 

@@ -6,6 +6,7 @@ all; L2 sees what misses there. Lines are 128 bytes of four sectors, fetched one
 64-byte bursts). L2 writes back; L1 writes through and keeps nothing of a store.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -17,37 +18,46 @@ from sparktrace_tui.emulator.profile import DeviceProfile
 
 SECTOR = 32
 _LINE = 4  # sectors
-_NEVER = np.int64(-(1 << 60))
+_NONE = np.zeros(0, np.int64)
+# A wider range than this is covered as it is touched.
+_MOST_SPANNED = 1 << 25
 _MOST_ATOMIC_SECTORS = 1 << 14
 
 
 class Cache:
-    """One cache as stamps over a growing range of sectors."""
+    """One cache as stamps over a growing range of sectors.
 
-    def __init__(self, capacity: float, burst_sectors: int = 1) -> None:
+    A line or sector that was never touched holds zeros, so that what is not reached costs no memory: the clock starts
+    beyond a whole capacity, and epochs count from one.
+    """
+
+    def __init__(self, capacity: float, burst_sectors: int = 1, span: tuple[int, int] | None = None) -> None:
+        """span: the first and last sector that touches are expected in."""
         self.capacity = capacity / SECTOR
         self.burst = burst_sectors
-        self.clock = 0.0
+        self.clock = float(math.ceil(self.capacity))
         self.epoch = 0
         self.base: int | None = None
         self._resize(0)
+        if span is not None and span[1] - span[0] < _MOST_SPANNED:
+            self._cover(*span)
 
     def _resize(self, sectors: int) -> None:
         lines = sectors // _LINE
-        self.line_stamp = np.full(lines, _NEVER, np.int64)
-        self.line_epoch = np.full(lines, -1, np.int32)
-        self.sector_epoch = np.full(sectors, -2, np.int32)
-        self.dirty_epoch = np.full(sectors, -2, np.int32)
+        self.line_stamp = np.zeros(lines, np.int64)
+        self.line_epoch = np.zeros(lines, np.int32)
+        self.sector_epoch = np.zeros(sectors, np.int32)
+        self.dirty_epoch = np.zeros(sectors, np.int32)
         self.mark = np.zeros(sectors, np.int32)
 
     def _cover(self, low: int, high: int) -> None:
         """Make the arrays span sectors low to high, keeping what they hold."""
+        if self.base is not None and low >= self.base and high < self.base + self.sector_epoch.size:
+            return
         low &= ~1023
         if self.base is None:
             self.base = low
         size = self.sector_epoch.size
-        if low >= self.base and high < self.base + size:
-            return
         start = min(low, self.base)
         end = max(high + 1, self.base + size)
         end = start + (max(end - start, 2 * size) + 1023) // 1024 * 1024
@@ -68,28 +78,34 @@ class Cache:
         assert self.base is not None
         places = sectors - self.base
         lines = places >> 2
-        live = self.clock - self.line_stamp[lines] < self.capacity
-        missing = places[~(live & (self.sector_epoch[places] == self.line_epoch[lines]))]
+        # A line is resident while its stamp is later than this.
+        stale_at = math.floor(self.clock - self.capacity)
+        epochs = self.line_epoch[lines]
+        held = self.sector_epoch[places] == epochs
+        held &= self.line_stamp[lines] > stale_at
         self.epoch += 1
-        fetched = missing
+        missing = fetched = _NONE
         allocated = 0
-        if missing.size:
-            missing = self._distinct(missing)
+        if not held.all():
+            missing = self._distinct(places[~held])
             fetched = missing
             if self.burst == 2 and not dirty:
                 fetched = self._distinct(np.concatenate((missing, missing ^ 1)))
-            stale = fetched[~(self.clock - self.line_stamp[fetched >> 2] < self.capacity)] >> 2
+            touched = fetched >> 2
+            stale = touched[self.line_stamp[touched] <= stale_at]
             if stale.size:
                 self.line_epoch[stale] = self.epoch
                 allocated = _LINE * self._distinct(stale << 2).size
                 self.clock += allocated
-            self.sector_epoch[fetched] = self.line_epoch[fetched >> 2]
+            self.sector_epoch[fetched] = self.line_epoch[touched]
+            epochs = self.line_epoch[lines] if dirty else epochs
         self.line_stamp[lines] = int(self.clock)
         soiled = 0
         if dirty:
-            clean = places[self.dirty_epoch[places] != self.line_epoch[lines]]
-            clean = self._distinct(clean)
-            self.dirty_epoch[clean] = self.line_epoch[clean >> 2]
+            clean = places[self.dirty_epoch[places] != epochs]
+            if clean.size:
+                clean = self._distinct(clean)
+                self.dirty_epoch[clean] = self.line_epoch[clean >> 2]
             soiled = clean.size
         return Touch(missing.size, fetched.size, soiled, missing + self.base, allocated)
 
@@ -142,8 +158,9 @@ class Hierarchy:
 
     def __init__(self, profile: DeviceProfile, extents: Sequence[tuple[int, int]] = ()) -> None:
         self.profile = profile
-        self.l2 = Cache(profile["cache.l2"], 2 if profile["dram.burst"] > SECTOR else 1)
         self.extents = sorted(extents)
+        self._span = (self.extents[0][0] // SECTOR, max(end for _, end in extents) // SECTOR) if extents else None
+        self.l2 = Cache(profile["cache.l2"], 2 if profile["dram.burst"] > SECTOR else 1, self._span)
         self._starts = np.array([first // SECTOR for first, _ in self.extents], np.int64)
         self.begin(0)
 
@@ -156,17 +173,30 @@ class Hierarchy:
         self._clock = self.l2.clock
         self._least = float("inf")
         self._owed = [0.0, 0.0]
+        self._passed = 0.0
+
+    def pass_over(self, followed: int, blocks: int) -> None:
+        """Let `blocks` blocks go by that are not run, as many allocations each as the `followed` so far had.
+
+        Sampled waves lie apart: what one of them fetched must not be found by the next as if nothing came between.
+        Arrays that all fit in L2 together push nothing out.
+        """
+        if followed and sum(-(-(last - first + 1) // SECTOR) for first, last in self.extents) > self.l2.capacity:
+            gone = (self.l2.clock - self._clock - self._passed) / followed * blocks
+            self._passed += gone
+            self.l2.skip(gone)
 
     def touch(
         self,
         pc: int,
         store: bool,
         atomic: bool,
-        sectors: npt.NDArray[np.int64],
+        starts: npt.NDArray[np.int64],
+        pattern: npt.NDArray[np.int64],
         sm: npt.NDArray[np.int32],
         repeat: float,
     ) -> None:
-        """One execution of a global access: absolute sector numbers, the SM of each, how often it counts.
+        """One execution of a global access: sectors starts[i] + pattern[j] on SM sm[i], and how often it counts.
 
         Trips of a long loop may be told in bursts that count for the trips between. What those would have allocated
         is let go by once the bursts are over.
@@ -179,9 +209,10 @@ class Hierarchy:
         between = repeat / self._least - 1
         if between < 0.5 and any(self._owed):
             self._settle()
-        row.sectors += sectors.size * repeat
-        if not store and not atomic and self._touch_l1(row, sectors, sm, repeat, between):
+        row.sectors += starts.size * pattern.size * repeat
+        if not store and not atomic and self._touch_l1(row, starts, pattern, sm, repeat, between):
             return  # what hits in L1 is not seen by L2
+        sectors = _sectors(starts, pattern)
         if atomic:
             self._count_atomics(row, sectors, repeat)
         seen = self.l2.touch(sectors, dirty=store or atomic)
@@ -203,7 +234,8 @@ class Hierarchy:
     def _touch_l1(
         self,
         row: _Access,
-        sectors: npt.NDArray[np.int64],
+        starts: npt.NDArray[np.int64],
+        pattern: npt.NDArray[np.int64],
         sm: npt.NDArray[np.int32],
         repeat: float,
         between: float,
@@ -212,8 +244,8 @@ class Hierarchy:
         if self.l1 is None:
             if not sm.size:
                 return False
-            self.followed, self.l1 = int(sm[sm.size // 2]), Cache(self._l1_capacity)
-        mine = sectors[sm == self.followed]
+            self.followed, self.l1 = int(sm[sm.size // 2]), Cache(self._l1_capacity, span=self._span)
+        mine = _sectors(starts[sm == self.followed], pattern)
         if not mine.size:
             return False
         seen = self.l1.touch(mine)
@@ -278,7 +310,8 @@ class Hierarchy:
         if footprint > self.l2.capacity or not self.extents:
             traffic.dram_write = soiled * SECTOR
         if 0 < share_sampled < 1:
-            self.l2.skip((self.l2.clock - self._clock) * (1 / share_sampled - 1))
+            mine = self.l2.clock - self._clock - self._passed
+            self.l2.skip(max(0.0, mine * (1 / share_sampled - 1) - self._passed))
         return traffic
 
     @staticmethod
@@ -287,3 +320,10 @@ class Hierarchy:
             setattr(row, name, getattr(row, name) * factor)
         row.fetched *= factor
         row.addresses = {sector: count * factor for sector, count in row.addresses.items()}
+
+
+def _sectors(starts: npt.NDArray[np.int64], pattern: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Every start plus every number of the pattern, start by start."""
+    if pattern.size == 1:
+        return starts + pattern
+    return (starts[:, None] + pattern[None, :]).reshape(-1)

@@ -27,12 +27,16 @@ class Hierarchy(Protocol):
         pc: int,
         store: bool,
         atomic: bool,
-        sectors: npt.NDArray[np.int64],
+        starts: npt.NDArray[np.int64],
+        pattern: npt.NDArray[np.int64],
         sm: npt.NDArray[np.int32],
         repeat: float,
     ) -> None:
-        """Absolute 32-byte sector numbers, unique within each warp's request, and the SM of each; `repeat` is how
-        many times the access counts, where sampled waves stand for others."""
+        """Absolute 32-byte sectors starts[i] + pattern[j], unique within each warp's request, on SM sm[i]; `repeat`
+        is how many times the access counts, where sampled waves stand for others."""
+
+    def pass_over(self, followed: int, blocks: int) -> None:
+        """`blocks` blocks that are not run come next; `followed` were run so far."""
 
 
 class _Repeated:
@@ -346,15 +350,13 @@ class Ledger:
         """A pattern at the sectors of every block of the batch that takes part."""
         assert self.hierarchy is not None
         assert cost.sectors is not None
-        pattern = cost.sectors
         sms = batch.sms
-        starts = np.broadcast_to(base, (batch.count,))
+        starts = base if base.size == batch.count else np.broadcast_to(base, (batch.count,))
         if rows is not None:
-            starts, sms = starts[rows > 0], sms[rows > 0]
-        sectors = (starts[:, None] + pattern[None, :]).reshape(-1)
+            chosen = rows > 0
+            starts, sms = starts[chosen], sms[chosen]
         self.hierarchy.touch(
-            pc, operation == "store", operation in ("atomic", "reduction"), sectors,
-            np.repeat(sms, pattern.size), self.touches,
+            pc, operation == "store", operation in ("atomic", "reduction"), starts, cost.sectors, sms, self.touches
         )  # fmt: skip
 
     def _touch_rows(self, pc: int, operation: Operation, cost: Cost, batch: Batch, rows: Bits | None = None) -> None:
@@ -366,7 +368,7 @@ class Ledger:
             keep = np.repeat(rows > 0, cost.amount.sum(axis=1))
             sectors, sms = sectors[keep], sms[keep]
         self.hierarchy.touch(
-            pc, operation == "store", operation in ("atomic", "reduction"), sectors, sms, self.touches
+            pc, operation == "store", operation in ("atomic", "reduction"), sectors, _ONE, sms, self.touches
         )  # fmt: skip
 
     def _serialised(self, address: Value, offset: int, mask: Mask, aggregated: bool) -> float:
@@ -380,3 +382,4 @@ class Ledger:
 
 
 _ZERO = np.zeros((1, 1), np.uint64)
+_ONE = np.zeros(1, np.int64)

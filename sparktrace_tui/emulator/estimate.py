@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from sparktrace_tui.domain.errors import BadInput
 from sparktrace_tui.domain.kernel.plan import ResolvedLaunch
@@ -75,9 +76,14 @@ class PlanEstimate:
 
     def ms_on(self, profile: DeviceProfile) -> float:
         """The plan's time with other constants; the counts stay as they are."""
-        counts = Counter(id(launch.demand) for launch in self.launches)
-        demands = {id(launch.demand): launch.demand for launch in self.launches}
-        return sum(model.predict(profile, demands[key]).ms * count for key, count in counts.items())
+        return sum(model.predict(profile, demand).ms * count for demand, count in self._demands)
+
+    @cached_property
+    def _demands(self) -> tuple[tuple[Demand, int], ...]:
+        """The demands that differ, and how many launches ask each."""
+        counts = Counter(launch.demand.key for launch in self.launches)
+        demands = {launch.demand.key: launch.demand for launch in self.launches}
+        return tuple((demands[key], count) for key, count in counts.items())
 
 
 def prepare(compiled: toolchain.Compiled, source_name: str) -> Prepared:

@@ -9,6 +9,7 @@ do not overlap perfectly: they combine by a power mean. Then the launch cost is 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -86,6 +87,46 @@ class Demand:
     atomic_sectors: float = 0.0
     chained: float = 0.0
 
+    @cached_property
+    def columns(self) -> "DemandColumns":
+        """The phases as arrays, made once for all profiles."""
+        pipes = np.array([phase.pipes for phase in self.phases]).reshape(-1, len(PIPES))
+        return DemandColumns(
+            counts=np.array([phase.count for phase in self.phases]),
+            pipes={name: pipes[:, index].copy() for index, name in enumerate(PIPES)},
+            issued=pipes.sum(axis=1),
+            wavefronts=np.array([phase.wavefronts for phase in self.phases]),
+            sectors=np.array([phase.sectors for phase in self.phases]),
+        )
+
+    @cached_property
+    def key(self) -> tuple[object, ...]:
+        """Equal for demands that take equal times on every profile."""
+        return (
+            self.blocks,
+            self.resident,
+            self.warps_per_block,
+            tuple((p.count, p.pipes.tobytes(), p.wavefronts, p.sectors, *p.latency.items()) for p in self.phases),
+            tuple(sorted(self.hits.items())),
+            self.dram_bytes,
+            self.l2_sectors,
+            self.l2_read_sectors,
+            self.same_address,
+            self.atomic_sectors,
+            self.chained,
+        )
+
+
+@dataclass(frozen=True)
+class DemandColumns:
+    """The phases of a demand side by side: arrays of shape (phases,), the pipes by their name."""
+
+    counts: npt.NDArray[np.float64]
+    pipes: Mapping[str, npt.NDArray[np.float64]]
+    issued: npt.NDArray[np.float64]
+    wavefronts: npt.NDArray[np.float64]
+    sectors: npt.NDArray[np.float64]
+
 
 @dataclass(frozen=True)
 class LaunchTime:
@@ -111,8 +152,8 @@ def predict(profile: DeviceProfile, demand: Demand) -> LaunchTime:
     power = profile["model.overlap"]
     sms = profile.limit("sms")
     clock_hz = profile["clock.sm"] * 1e9
-    counts = np.array([phase.count for phase in demand.phases])
-    units, wavefronts = _unit_clocks(profile, demand)
+    counts, wavefronts = demand.columns.counts, demand.columns.wavefronts
+    units = _unit_clocks(profile, demand)
     pipe = units.max(axis=1)
     latency = _latency_clocks(profile, demand)
     alone_pipe = float(counts @ pipe)
@@ -184,19 +225,17 @@ def predict_plan(profile: DeviceProfile, demands: Sequence[Demand]) -> tuple[flo
     return sum(time.ms for time in times), times
 
 
-def _unit_clocks(profile: DeviceProfile, demand: Demand) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Busy clocks of each unit in each phase of a block, shape (phases, UNITS), and shared wavefronts (phases,)."""
-    pipes = np.array([phase.pipes for phase in demand.phases]).reshape(-1, len(PIPES))
-    wavefronts = np.array([phase.wavefronts for phase in demand.phases])
-    sectors = np.array([phase.sectors for phase in demand.phases])
-    count = {name: pipes[:, index] for index, name in enumerate(PIPES)}
+def _unit_clocks(profile: DeviceProfile, demand: Demand) -> npt.NDArray[np.float64]:
+    """Busy clocks of each unit in each phase of a block, shape (phases, UNITS)."""
+    phases = demand.columns
+    count, wavefronts, sectors = phases.pipes, phases.wavefronts, phases.sectors
     # Fewer warps than schedulers leave schedulers idle: a pipe's lanes belong to them in equal parts.
     spread = profile.limit("schedulers") / min(profile.limit("schedulers"), demand.warps_per_block * demand.resident)
     lanes = 32.0 * spread
     fill = demand.l2_read_sectors / demand.blocks * SECTOR
-    weight = np.array([phase.count for phase in demand.phases]) @ sectors
+    weight = phases.counts @ sectors
     columns = {
-        "issue": pipes.sum(axis=1) * spread / profile.limit("schedulers"),
+        "issue": phases.issued * spread / profile.limit("schedulers"),
         "fma": lanes * (count["fma"] + count["imad"]) / profile["rate.fma"]
         + lanes * count["half"] / profile["rate.half"],
         "imad": lanes * count["imad"] / profile["rate.imad"],
@@ -213,7 +252,7 @@ def _unit_clocks(profile: DeviceProfile, demand: Demand) -> tuple[npt.NDArray[np
         "reduce": 32.0 * count["reduce"] / profile["rate.reduce"],
         "barrier": count["barrier"] / profile["rate.barrier"],
     }
-    return np.stack([columns[name] for name in UNITS], axis=1), wavefronts
+    return np.stack([columns[name] for name in UNITS], axis=1)
 
 
 def _latency_clocks(profile: DeviceProfile, demand: Demand) -> npt.NDArray[np.float64]:

@@ -298,10 +298,13 @@ class Watcher:
     def __init__(self) -> None:
         self.sectors: list[tuple[np.ndarray, np.ndarray, float, bool]] = []
 
-    def touch(self, pc: int, store: bool, atomic: bool, sectors: np.ndarray, sm: np.ndarray, repeat: float) -> None:
+    def touch(
+        self, pc: int, store: bool, atomic: bool, starts: np.ndarray, pattern: np.ndarray, sm: np.ndarray, repeat: float
+    ) -> None:
         assert not atomic
-        assert sectors.shape == sm.shape
-        self.sectors.append((sectors.copy(), sm.copy(), repeat, store))
+        assert starts.shape == sm.shape
+        sectors = np.add.outer(starts, pattern).reshape(-1)
+        self.sectors.append((sectors, np.repeat(sm, pattern.size), repeat, store))
 
 
 @pytest.mark.parametrize("shape", ["plain", "edge", "gather"])

@@ -25,6 +25,13 @@ def test_repeats_within_one_touch_miss_once() -> None:
     assert Cache(4 * KB).touch(sectors(5, 5, 6, 5, 6)).misses == 2
 
 
+def test_what_a_cache_expects_to_be_touched_changes_nothing() -> None:
+    for span in (None, (0, 10**5), (400, 500)):
+        cache = Cache(4 * KB, span=span)
+        starts = (0, 32, 480, 2000, 0)
+        assert [cache.touch(sectors(*range(at, at + 64))).misses for at in starts] == [64, 32, 64, 64, 64]
+
+
 def test_a_line_is_lost_once_a_capacity_of_others_has_come_after_it() -> None:
     cache = Cache(4 * KB)  # 32 lines
     cache.touch(sectors(0))
@@ -60,7 +67,8 @@ def test_the_arrays_grow_downwards_and_upwards_without_forgetting() -> None:
 def _touch(
     h: Hierarchy, numbers: np.ndarray, *, store: bool = False, atomic: bool = False, repeat: float = 1.0
 ) -> None:
-    h.touch(2 if store else 1, store, atomic, numbers, np.zeros(numbers.size, np.int32), repeat)
+    one = np.zeros(1, np.int64)
+    h.touch(2 if store else 1, store, atomic, numbers, one, np.zeros(numbers.size, np.int32), repeat)
 
 
 def test_a_stream_is_read_from_memory_once_and_written_back() -> None:
@@ -81,6 +89,17 @@ def test_every_second_sector_costs_whole_bursts_on_gb10_and_single_sectors_on_th
         hierarchy.begin(0)
         _touch(hierarchy, np.arange(0, 2 * 10**5, 2))
         assert hierarchy.finish(1.0).dram_read == 10**5 * 32 * factor
+
+
+def test_a_pattern_at_several_starts_is_told_apart_by_its_sm() -> None:
+    hierarchy = Hierarchy(GB10)
+    hierarchy.begin(0)
+    for _ in range(2):
+        starts, sm = np.array([0, 1000, 2000]), np.array([0, 1, 2], np.int32)
+        hierarchy.touch(1, False, False, starts, np.arange(8), sm, 1.0)
+    row = hierarchy.accesses[1]
+    assert (row.sectors, row.followed, row.l1_hits) == (48, 16, 8)
+    assert row.l2_misses == 24
 
 
 def test_a_read_again_from_l1_does_not_reach_l2() -> None:
@@ -160,5 +179,5 @@ def test_what_the_trips_between_bursts_allocate_pushes_out_what_came_before() ->
         _touch(hierarchy, np.arange(8), repeat=1.0)
         for part in range(4):
             _touch(hierarchy, np.arange(10**6 + part * footprint, 10**6 + (part + 1) * footprint), repeat=repeat)
-        hierarchy.touch(9, False, False, np.arange(8), np.zeros(8, np.int32), 1.0)
+        hierarchy.touch(9, False, False, np.arange(8), np.zeros(1, np.int64), np.zeros(8, np.int32), 1.0)
         assert 1 - hierarchy.hit_rates(9)[1] == misses
