@@ -306,6 +306,9 @@ class Watcher:
         sectors = np.add.outer(starts, pattern).reshape(-1)
         self.sectors.append((sectors, np.repeat(sm, pattern.size), repeat, store))
 
+    def pass_over(self, followed: int, blocks: int) -> None:
+        return
+
 
 @pytest.mark.parametrize("shape", ["plain", "edge", "gather"])
 def test_the_caches_are_told_every_sector_with_its_sm(shape: str) -> None:

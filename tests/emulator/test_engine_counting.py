@@ -22,6 +22,9 @@ class Deaf:
     def touch(self, *_: object) -> None:
         return
 
+    def pass_over(self, *_: object) -> None:
+        return
+
 
 def counted(family: Family, variant_id: str, **options: object) -> list[LaunchCounters]:
     size = family.checks[1].size
@@ -158,9 +161,14 @@ class Sum:
     def __init__(self) -> None:
         self.calls, self.sectors = 0, 0.0
 
-    def touch(self, pc: int, store: bool, atomic: bool, sectors: np.ndarray, sm: np.ndarray, repeat: float) -> None:
+    def touch(
+        self, pc: int, store: bool, atomic: bool, starts: np.ndarray, pattern: np.ndarray, sm: np.ndarray, repeat: float
+    ) -> None:
         self.calls += 1
-        self.sectors += len(sectors) * repeat
+        self.sectors += len(starts) * len(pattern) * repeat
+
+    def pass_over(self, followed: int, blocks: int) -> None:
+        return
 
 
 def test_of_a_long_loop_the_caches_hear_bursts_that_stand_for_the_rest() -> None:
