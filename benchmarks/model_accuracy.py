@@ -1,7 +1,7 @@
 """Prints the timing model's times beside public measurements: `python benchmarks/model_accuracy.py [--quick]`.
 
 Every row names its source. Nothing here feeds back into the model: its constants are in the device profile. `--quick`
-leaves out the 4096-cubed matrix multiplies, which take most of the time.
+leaves out the 4096-cubed matrix multiplies, which take most of the time. `--markdown` prints the rows of docs/model.md.
 """
 
 import argparse
@@ -44,13 +44,17 @@ class Row:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="leave out the 4096-cubed matrix multiplies")
+    parser.add_argument("--markdown", action="store_true", help="print the rows as docs/model.md has them")
     arguments = parser.parse_args()
     device = profile.load("gb10")
+    if arguments.markdown:
+        print("\n".join(markdown(row) for row in rows(device, arguments.quick)))
+        return 0
     print(f"device profile {device.id}, {toolchain.compiler_version()}; times in ms\n")
     print(f"{'':46}{'published':>10} {'emulated':>10} {'error':>7}  allowed  bound")
-    rows = []
-    for row in _rows(device, arguments.quick):
-        rows.append(row)
+    found = []
+    for row in rows(device, arguments.quick):
+        found.append(row)
         allowed = "order" if row.allowed is None else f"{100 * row.allowed:.0f}%"
         verdict = "" if row.allowed is None or abs(row.error) <= row.allowed else "  MISSED"
         print(
@@ -58,8 +62,8 @@ def main() -> int:
             f"  {allowed:>7}  {row.bound}{verdict}",
             flush=True,
         )
-    missed = [row for row in rows if row.allowed is not None and abs(row.error) > row.allowed]
-    wrong = _order([row for row in rows if row.group == LADDER])
+    missed = [row for row in found if row.allowed is not None and abs(row.error) > row.allowed]
+    wrong = _order([row for row in found if row.group == LADDER])
     return 1 if missed or wrong else 0
 
 
@@ -70,7 +74,16 @@ MATMUL = "matmul 1024^3 (lab notes)"
 LADDER = "matmul 4096^3 (lab notes)"
 
 
-def _rows(device: DeviceProfile, quick: bool) -> Iterator[Row]:
+def markdown(row: Row) -> str:
+    """A row of the table in docs/model.md."""
+    return (
+        f"| {row.group} | {row.name} | {round(row.published, 3):g} ms | {round(row.emulated, 3):g} ms "
+        f"| {100 * row.error:+.1f}% |"
+    )
+
+
+def rows(device: DeviceProfile, quick: bool) -> Iterator[Row]:
+    """All comparisons, in order; quick: without the 4096-cubed matrix multiplies."""
     yield from _clamp(device)
     yield from _copies(device)
     yield from _matmul(device, 1024, MATMUL, {"naive": 1.23, "tile_16": 0.91, "registers": 0.53})
