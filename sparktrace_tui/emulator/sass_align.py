@@ -9,6 +9,7 @@ its executions by their sizes, as a loop of that trip count would.
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from math import gcd
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ import numpy.typing as npt
 from sparktrace_tui.emulator import flow, ptx_view
 from sparktrace_tui.emulator.alignment import Alignment, Place
 from sparktrace_tui.emulator.counters import AccessForm
+from sparktrace_tui.emulator.divisors import MOST, divisors
 from sparktrace_tui.emulator.ptx import Kernel
 from sparktrace_tui.emulator.sass import PIPES, SassFunction, SassInstruction
 from sparktrace_tui.emulator.sass_units import STRONG, Features, Key, Matcher, family
@@ -34,6 +36,7 @@ class _Aligner(Matcher):
         self.mismatches: list[str] = []
         self.cas_loops: set[int] = set()
         self.popc: set[int] = set()
+        self.divisors = divisors(kernel)
 
     def result(self) -> Alignment:
         assigned = self.assign()
@@ -225,7 +228,7 @@ class _Aligner(Matcher):
         left: dict[int | None, dict[int, float]] = defaultdict(lambda: defaultdict(float))
         for item in found:
             left[item.line][item.width] += 1.0 / self.copies.get(item.offset, 1.0)
-        for run in sorted(self._runs(ops), key=lambda run: -sum(_bytes(op) for op in run)):
+        for run in sorted(self._runs(ops), key=lambda run: (-self._known(run[0]), -sum(_bytes(op) for op in run))):
             at = 0
             while at < len(run):
                 group, line, width = self._group(run[at:], left)
@@ -250,6 +253,12 @@ class _Aligner(Matcher):
                 f"line {line}: the PTX has {len(mine)} {space} {operation}s of {sum(map(_bytes, mine))} bytes a lane, "
                 f"the machine code {share:g} of {have:g}"
             )
+
+    def _known(self, op: ptx_view.Op) -> int:
+        """What the address is known to be a multiple of: of two runs that could merge, the aligned one does."""
+        if op.memory is None or op.memory.base is None:
+            return MOST
+        return gcd(self.divisors.get(op.memory.base, 1), op.memory.offset or MOST)
 
     def _group(
         self, run: list[ptx_view.Op], left: Mapping[int | None, Mapping[int, float]]
