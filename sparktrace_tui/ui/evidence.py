@@ -9,7 +9,7 @@ from typing import Literal
 
 from sparktrace_tui.domain.report.ablation import Ablated, ablate
 from sparktrace_tui.domain.report.conflicts import Level, metric_reason
-from sparktrace_tui.domain.report.report import Metric, Report, Rule, Table
+from sparktrace_tui.domain.report.report import Metric, Report, Rule, Table, Value
 
 Shown = Literal["shown", "names", "strict"]
 SHOWN: tuple[Shown, ...] = ("shown", "names", "strict")
@@ -83,57 +83,99 @@ def main_file(report: Report) -> str | None:
     return max(lines, key=lambda file: lines[file]) if lines else None
 
 
+def conflicts_of(metrics: Mapping[str, Value]) -> float | None:
+    """The bank conflicts of a line or an instruction, None where none of its metrics tells.
+
+    Nsight counts none by instruction; what it calls excessive wavefronts is the nearest it has.
+    """
+    for counts in (is_conflict_count, _EXCESSIVE.__eq__):
+        found = [value for name, value in metrics.items() if isinstance(value, int | float) and counts(name)]
+        if found:
+            return sum(found)
+    return None
+
+
+_EXCESSIVE = "derived__memory_l1_wavefronts_shared_excessive"
+
+
 def line_conflicts(report: Report | None) -> Mapping[int, float]:
-    """Bank conflicts by 1-based line of the main file: the sum of the line's conflict counters, where it has any."""
+    """Bank conflicts by 1-based line of the main file, where there were any."""
     found: dict[int, float] = {}
     if report is None:
         return found
     file = main_file(report)
     for line in report.source:
-        values = [
-            value for name, value in line.metrics.items() if is_conflict_count(name) and isinstance(value, int | float)
-        ]
-        if line.file == file and values and (total := sum(values)) > 0:
+        if line.file == file and (total := conflicts_of(line.metrics)):
             found[line.line] = found.get(line.line, 0.0) + total
     return found
 
 
-# What a rule is about where it names no focus metric: part of the name of a per-line metric.
+# What a rule is about where it names no focus metric: parts of the names of per-line metrics, the first found counts.
 _RULE_METRICS = {
-    "SharedMemoryConflicts": "data_bank_conflicts",
-    "UncoalescedSharedAccess": "wavefronts_shared_excessive",
-    "UncoalescedGlobalAccess": "sectors_global_excessive",
+    "SharedMemoryConflicts": ("data_bank_conflicts", "wavefronts_shared_excessive"),
+    "UncoalescedSharedAccess": ("wavefronts_shared_excessive",),
+    "UncoalescedGlobalAccess": ("sectors_global_excessive",),
 }
 # How a load and a store of shared memory look in machine code and in PTX.
 _SIDES = {"load": ("LDS", "LDSM", "LD.", "ld.shared"), "store": ("STS", "STSM", "ST.", "st.shared")}
 
 
-def rule_line(report: Report, rule: Rule) -> int | None:
-    """The source line that a rule is about: a line it names, else the one that has most of its metrics."""
+_Row = tuple[int, Mapping[str, Value], str | None]  # a line or an address, its metrics, an instruction's text
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a rule points: a 1-based source line, or, where the report has none, an instruction's address."""
+
+    line: int | None = None
+    address: int | None = None
+
+
+def rule_place(report: Report, rule: Rule) -> Place | None:
+    """The place that a rule is about: a line it names, the one that has most of its metrics, or what it marks."""
     if named := re.search(r"\b(?:line|source line|\.cu:)\s*(\d+)\b", rule.text):
-        return int(named[1])
-    about = _RULE_METRICS.get(rule.id)
+        return Place(int(named[1]))
     side = next((side for side in _SIDES if side in rule.title.lower()), None)
+    file = main_file(report)
+    lines: list[_Row] = [(line.line, line.metrics, None) for line in report.source if line.file == file]
+    instructions: list[_Row] = [(item.address, item.metrics, item.text) for item in report.instructions]
+    for wanted in (*((name,) for name in rule.focus), *((name,) for name in _RULE_METRICS.get(rule.id, ()))):
+        if (line := _most(report, lines, wanted[0], side)) is not None:
+            return Place(line)
+        if not lines and (address := _most(report, instructions, wanted[0], side)) is not None:
+            return Place(address=address)
+    marks = [marker for marker in report.markers if marker.rule == rule.id]
+    for marker in marks:
+        if marker.line is not None:
+            return Place(marker.line)
+    by_address = {item.address: item for item in report.instructions}
+    for marker in marks:
+        if marker.address in by_address:
+            line = by_address[marker.address].line
+            return Place(line) if line is not None and lines else Place(address=marker.address)
+    return None
+
+
+def _most(report: Report, rows: list[_Row], wanted: str, side: str | None) -> int | None:
+    """The line (or address) that has most of the metrics whose names hold `wanted`, on the rule's side."""
     best: tuple[float, int] | None = None
-    for line in report.source:
+    for place, metrics, text in rows:
         total = sum(
             float(value)
-            for name, value in line.metrics.items()
-            if isinstance(value, int | float)
-            and (
-                name in rule.focus or (about is not None and about in name and _on_side(report, line.line, name, side))
-            )
+            for name, value in metrics.items()
+            if wanted in name and isinstance(value, int | float) and _on_side(report, place, name, side, text)
         )
         if total > 0 and (best is None or total > best[0]):
-            best = (total, line.line)
+            best = (total, place)
     return best[1] if best else None
 
 
-def _on_side(report: Report, line: int, metric: str, side: str | None) -> bool:
-    """Whether a line's metric counts loads (or stores): by its name, else by the instructions of the line."""
+def _on_side(report: Report, place: int, metric: str, side: str | None, text: str | None) -> bool:
+    """Whether a metric of a place counts loads (or stores): by its name, else by the instructions there."""
     if side is None:
         return True
     if "_op_" in metric:
         return f"_op_{side[:2] if side == 'store' else 'ld'}" in metric
-    found = [item.text.split()[0] for item in report.instructions if item.line == line and item.text.strip()]
-    return not found or any(text.lstrip("@!P0123456789 ").startswith(_SIDES[side]) for text in found)
+    texts = [text] if text is not None else [item.text for item in report.instructions if item.line == place]
+    found = [item.split()[0] for item in texts if item.strip()]
+    return not found or any(item.lstrip("@!P0123456789 ").startswith(_SIDES[side]) for item in found)

@@ -1,13 +1,12 @@
 """Looks into a kernel off the UI thread: listings and shared accesses from a worker process, each kept once made."""
 
 import threading
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparktrace_tui.domain.kernel.machine_code import Form, ListedLine, Listing, SharedAccess
 from sparktrace_tui.domain.report.report import Report, Value
-from sparktrace_tui.ui.evidence import is_conflict_count
+from sparktrace_tui.ui.evidence import conflicts_of
 
 if TYPE_CHECKING:
     from sparktrace_tui.backends.client import Client
@@ -80,10 +79,11 @@ def known_device(device: str) -> str:
     return device if device in available() else DEFAULT_PROFILE
 
 
-def report_listing(report: Report | None, file: str | None = None) -> Listing | None:
+def report_listing(report: Report | None, file: str | None = None, conflicts: bool = True) -> Listing | None:
     """The machine code that a report holds, None where it holds none.
 
     Addresses count from the kernel's start. Instructions of another source file than `file` have no line.
+    conflicts: whether to tell them.
     """
     if report is None or not report.instructions:
         return None
@@ -95,20 +95,20 @@ def report_listing(report: Report | None, file: str | None = None) -> Listing | 
             item.text.strip() or "n/a",
             item.line if file is None or item.file == file else None,
             item.address - start if form == "sass" else None,
-            _count(item.metrics, lambda name: name in _EXECUTED),
-            _count(item.metrics, is_conflict_count),
+            _whole(next((item.metrics[name] for name in _EXECUTED if name in item.metrics), None)),
+            _whole(conflicts_of(item.metrics)) if conflicts else None,
         )
         for item in report.instructions
     )
-    return Listing(form, lines, f"the report, {report.origin.tool}" if report.origin.tool else "the report")
+    made_by = f"the report, {report.origin.tool}" if report.origin.tool else "the report"
+    return Listing(form, lines, made_by, start)
 
 
 _EXECUTED = ("inst_executed", "smsp__inst_executed", "smsp__inst_executed.sum")
 
 
-def _count(metrics: Mapping[str, Value], wanted: Callable[[str], bool]) -> int | None:
-    found = [value for name, value in metrics.items() if isinstance(value, int | float) and wanted(name)]
-    return int(sum(found)) if found else None
+def _whole(value: Value) -> int | None:
+    return int(value) if isinstance(value, int | float) else None
 
 
 def _access(item: dict[str, Any]) -> SharedAccess:

@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from sparktrace_tui.domain.kernel.machine_code import ListedLine
+from sparktrace_tui.domain.report.report import Rule
 from sparktrace_tui.nsight.text import render
 from sparktrace_tui.ui.screens.browse import BrowseScreen
 from sparktrace_tui.ui.screens.report import ReportScreen
+from sparktrace_tui.ui.widgets.listing import ListingView
 from sparktrace_tui.ui.widgets.report import ReportView
 from tests.ui.conftest import MakeApp, report
 from tests.ui.looking import SIZES, every_text, picture, settle
@@ -96,3 +99,45 @@ async def test_public_text_reports_open(make_app: MakeApp) -> None:
             assert "\x1b" not in every_text(app)
             await pilot.press("x", "x", "x", "j", "n", "escape")
             await settle(pilot)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_rule_without_source_leads_to_the_instruction_it_is_about(
+    make_app: MakeApp, size: tuple[int, int]
+) -> None:
+    path = SHARED / "reports" / "rtx4090_cc89_2024.1_sgemm_2d_conflicts.ncu-rep"
+    if not path.is_file():
+        pytest.skip("the public reports are not beside this checkout")
+    app = make_app()
+    async with app.run_test(size=size) as pilot:
+        await opened(pilot, path)
+        view = app.screen.query_one(ReportView)
+        assert "disagrees with itself" in "\n".join(view.lines)
+        assert "50,331,648 bank conflicts are counted" in " ".join(" ".join(view.lines).split())
+        view.go_to_row(next(place for place, row in enumerate(view.rows) if "Shared Load Bank Conf" in row.text.plain
+                            and isinstance(row.target, Rule)))  # fmt: skip
+        await pilot.press("enter")
+        await settle(pilot)
+        listing = app.screen.query_one(ListingView)
+        assert app.screen.focused is listing
+        assert isinstance(listing.target, ListedLine)
+        assert listing.target.text.startswith("LDS.128")
+        assert listing.target.conflicts
+        assert listing.region.area > 0
+        await pilot.press("x")
+        await settle(pilot)
+        assert not any(row.gutter.plain.startswith(" !") for row in listing.rows)
+        app.screen.action_pane("report")
+        await settle(pilot)
+        assert "disagrees" not in "\n".join(view.lines)
+
+
+async def test_a_claim_that_the_machine_code_denies_is_said(make_app: MakeApp) -> None:
+    path = SHARED / "reports" / "rtx4090_cc89_2024.1_sgemm_smem_arbitration.ncu-rep"
+    if not path.is_file():
+        pytest.skip("the public reports are not beside this checkout")
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot, path)
+        assert "the SASS counter says 0" in " ".join(" ".join(app.screen.query_one(ReportView).lines).split())
+        assert "≠" in picture(app)

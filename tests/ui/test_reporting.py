@@ -141,7 +141,7 @@ async def test_y_copies_what_the_pane_holds(make_app: MakeApp) -> None:
         for pane, wanted in (
             ("original", "__shared__ float tile[TILE][TILE];"),
             ("candidate", "__global__"),
-            ("report", "causes on average a 32.0 - way bank conflict across"),
+            ("report", "shared loads might not be optimal"),
             ("options", "The original."),
             ("families", "clamp_smem"),
             ("about", "where it is read, clamped and written back 32 times."),

@@ -8,11 +8,12 @@ from rich.cells import cell_len
 
 from sparktrace_tui.ui.app import SparkTraceApp
 from sparktrace_tui.ui.commands import COMMANDS, commands_for, footer_for, help_for
-from sparktrace_tui.ui.evidence import line_conflicts, rule_line
+from sparktrace_tui.ui.evidence import Place, line_conflicts, rule_place
 from sparktrace_tui.ui.lesson import lesson
 from sparktrace_tui.ui.screens.browse import BrowseScreen
 from sparktrace_tui.ui.screens.edit import EditScreen
 from sparktrace_tui.ui.screens.help import OverScreen
+from sparktrace_tui.ui.screens.profile import ProfileScreen
 from sparktrace_tui.ui.screens.quiz import QuizScreen
 from sparktrace_tui.ui.screens.report import ReportScreen
 from sparktrace_tui.ui.screens.start import StartScreen
@@ -64,7 +65,7 @@ def test_numbers_as_people_read_them() -> None:
 def test_every_command_has_a_screen_that_answers_it() -> None:
     screens = {
         "browse": BrowseScreen, "quiz": QuizScreen, "report": ReportScreen, "edit": EditScreen, "start": StartScreen,
-        "help": OverScreen,
+        "profile": ProfileScreen, "help": OverScreen,
     }  # fmt: skip
     for where, screen in screens.items():
         for command in commands_for(where):
@@ -72,7 +73,7 @@ def test_every_command_has_a_screen_that_answers_it() -> None:
 
 
 def test_no_key_means_two_things_on_one_screen() -> None:
-    for where in ("browse", "quiz", "report", "edit", "start"):
+    for where in ("browse", "quiz", "report", "edit", "start", "profile"):
         keys = [key for command in commands_for(where) for key in command.keys.split(",")]
         assert len(keys) == len(set(keys)), sorted(k for k in keys if keys.count(k) > 1)
 
@@ -110,8 +111,8 @@ def test_conflicts_by_line_and_the_line_of_a_rule() -> None:
     found = report()
     assert dict(line_conflicts(found)) == {16: 16_252_928, 19: 520_093_696, 21: 520_093_696}
     loads, stores = (rule for rule in found.rules if rule.id == "SharedMemoryConflicts")
-    assert (rule_line(found, loads), rule_line(found, stores)) == (19, 21)
-    assert rule_line(found, found.rules[0]) is None
+    assert (rule_place(found, loads), rule_place(found, stores)) == (Place(19), Place(21))
+    assert rule_place(found, found.rules[0]) is None
     assert line_conflicts(None) == {}
 
 

@@ -26,11 +26,15 @@ class ListedLine:
 
 @dataclass(frozen=True)
 class Listing:
-    """PTX or machine code. `made_by` says by what and for which target, or which report it stands in."""
+    """PTX or machine code. `made_by` says by what and for which target, or which report it stands in.
+
+    start: what the kernel's first instruction has for an address where the listing comes from.
+    """
 
     form: Form
     lines: tuple[ListedLine, ...]
     made_by: str = ""
+    start: int = 0
 
 
 @dataclass(frozen=True)

@@ -295,8 +295,13 @@ class PaneScreen(Screen[None]):
         self.action_pane("original")
 
     def on_report_view_jump(self, message: ReportView.Jump) -> None:
-        self.action_pane("original")
-        self.call_after_refresh(self.query_one("#original", CodeView).go_to_source_line, message.line)
+        self.jump(message)
+
+    def jump(self, message: ReportView.Jump) -> None:
+        """Go to the place that a rule is about."""
+        if message.line is not None:
+            self.action_pane("original")
+            self.call_after_refresh(self.query_one("#original", CodeView).go_to_source_line, message.line)
 
     def update(self) -> None:
         """Draw the state anew."""

@@ -19,6 +19,7 @@ from sparktrace_tui.ui.text import harmless
 from sparktrace_tui.ui.widgets.banks import BanksView
 from sparktrace_tui.ui.widgets.code import CodeView
 from sparktrace_tui.ui.widgets.listing import ListingView, listing_words
+from sparktrace_tui.ui.widgets.report import ReportView
 
 Shown = Literal["", "ptx", "sass", "banks"]
 
@@ -66,6 +67,11 @@ class BesideScreen(PaneScreen):
         """What stands in the source pane, None where nothing does."""
         raise NotImplementedError
 
+    @property
+    def has_source(self) -> bool:
+        """Whether there is any source line; without one a listing has the source's room to itself."""
+        return True
+
     def more_panes(self) -> list[Widget]:
         return [ListingView(id="listing"), BanksView(id="banks")]
 
@@ -88,7 +94,9 @@ class BesideScreen(PaneScreen):
         if attended:
             view = replace(view, pane=self.of, body=self.of)
         found = super().planned(width, height, view)
-        return with_beside(found, self.beside, self.of, attended=attended, zoomed=view.zoomed)
+        return with_beside(
+            found, self.beside, self.of, attended=attended, zoomed=view.zoomed, alone=not self.has_source
+        )
 
     def order(self) -> list[str]:
         names = super().order()
@@ -98,6 +106,7 @@ class BesideScreen(PaneScreen):
 
     def update_beside(self) -> None:
         """Draw what stands beside the source anew; asks for it where it is not there yet."""
+        self.query_one(ReportView).knows_instructions = True
         for name in CODE:
             code = self.query_one(f"#{name}", CodeView)
             code.picks = bool(self.beside) and name == self.of
@@ -219,8 +228,18 @@ class BesideScreen(PaneScreen):
         self.shown = shown
         self.update_beside()
         self.replan()
-        if attended in ("listing", "banks", "report", "families", "options", "about"):
+        if self.beside and not self.has_source:
+            self.action_pane(self.beside)
+        elif attended in ("listing", "banks", "report", "families", "options", "about"):
             self.action_pane(self.of)
+
+    def jump(self, message: ReportView.Jump) -> None:
+        if message.address is None:
+            super().jump(message)
+            return
+        self._turn("sass")
+        self.action_pane("listing")
+        self.call_after_refresh(self.query_one(ListingView).go_to_address, message.address)
 
     def on_code_view_picked(self, message: CodeView.Picked) -> None:
         message.stop()

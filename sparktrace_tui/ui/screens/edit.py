@@ -236,7 +236,9 @@ class EditScreen(PaneScreen):
         self.update()
         self.action_pane("code")
 
-    def on_report_view_jump(self, message: ReportView.Jump) -> None:
+    def jump(self, message: ReportView.Jump) -> None:
+        if message.line is None:
+            return
         self.diff = False
         self.update()
         self.action_pane("code")

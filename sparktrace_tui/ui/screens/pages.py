@@ -12,6 +12,7 @@ from textual.widget import Widget
 from sparktrace_tui.domain.errors import SparkTraceError
 from sparktrace_tui.domain.report.report import Report
 from sparktrace_tui.nsight.against import summary
+from sparktrace_tui.nsight.command import base_name
 from sparktrace_tui.nsight.differences import NOISE, Difference, differences
 from sparktrace_tui.ui.commands import Where, bindings_for
 from sparktrace_tui.ui.evidence import Shown, evidence
@@ -156,7 +157,7 @@ class CompareScreen(OnePaneScreen):
     def update(self) -> None:
         view, rows, level = self.query_one(DifferencesView), self.rows(), self.explorer.level
         sides = tuple(
-            f"{name}: {one_line(report.launch.kernel)}, {report.launch.device_name or 'device n/a'}, "
+            f"{name}: {base_name(report.launch.kernel)}, {report.launch.device_name or 'device n/a'}, "
             f"{report.origin.provenance}"
             for name, report in zip(self.names, (self.left, self.right), strict=True)
         )

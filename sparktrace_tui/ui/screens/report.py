@@ -55,6 +55,10 @@ class ReportScreen(ReportingScreen):
         """The source file that is shown."""
         return main_file(self.report)
 
+    @property
+    def has_source(self) -> bool:
+        return bool(self.report.source)
+
     def more_panes(self) -> list[Widget]:
         return [KernelsView(id="kernels"), *super().more_panes()]
 
@@ -100,7 +104,7 @@ class ReportScreen(ReportingScreen):
             f"This report holds no {form} of the kernel. ncu keeps the machine code with the section SourceCounters, "
             "which is in the set `full`, and in its source pages."
         )
-        own = report_listing(report, self.file)
+        own = report_listing(report, self.file, self.explorer.level == "shown")
         return Subject(one_line(report.launch.kernel), f"{self.place}", listings=(own,) if own else (), why_not=why_not)
 
     def shown_report(self) -> ShownReport | None:

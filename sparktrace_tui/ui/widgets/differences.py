@@ -36,7 +36,7 @@ class DifferencesView(ListView):
 
     def build(self, width: int) -> tuple[list[str], list[Row]]:
         texts = [text for row in self.differences for text in (row.left, row.right)]
-        value = min(max((len(text) for text in texts), default=0), max(width // 6, 14))
+        value = min(max((len(text) for text in texts), default=0), max(width // 6, 18))
         change = max((len(change_words(row)) for row in self.differences), default=0)
         rows: list[Row] = []
 

@@ -23,6 +23,7 @@ class ListingView(ListView):
         self.listing: Listing | None = None
         self.said = ""
         self.line: int | None = None
+        self._wanted: int | None = None
 
     def show(self, listing: Listing | None, said: str = "") -> None:
         """Show a listing, or in its place what is to be said."""
@@ -97,8 +98,22 @@ class ListingView(ListView):
             before = linked
         return found
 
+    def rebuild(self) -> None:
+        first = not self.rows
+        super().rebuild()
+        if not first or not self.rows or self.listing is None:
+            return
+        self._into_view()
+        if self._wanted is not None:
+            self.go_to_address(self._wanted)
+            self._wanted = None
+
     def go_to_address(self, address: int) -> None:
-        """Put the cursor on the instruction at a byte offset."""
+        """Put the cursor on the instruction at an address of where the listing comes from."""
+        if not self.rows:
+            self._wanted = address  # not on the screen yet
+            return
+        address -= self.listing.start if self.listing else 0
         for place, row in enumerate(self.rows):
             if isinstance(row.target, ListedLine) and row.target.address == address:
                 self.go_to_row(place)

@@ -5,9 +5,11 @@ from functools import partial
 from textual.content import Content
 from textual.message import Message
 
+from sparktrace_tui.domain.report.disagreements import disagreements
 from sparktrace_tui.domain.report.report import Metric, Report, Rule, Section, Table
 from sparktrace_tui.nsight.glossary import explain
-from sparktrace_tui.ui.evidence import SHOWN, Evidence, Shown, evidence, rule_line
+from sparktrace_tui.nsight.units import scaled
+from sparktrace_tui.ui.evidence import SHOWN, Evidence, Place, Shown, evidence, rule_place
 from sparktrace_tui.ui.text import fit, number, one_line, reflow
 from sparktrace_tui.ui.widgets.lines import ListView, Row, styled
 
@@ -23,17 +25,18 @@ class ReportView(ListView):
     """
 
     class Jump(Message):
-        """A rule asks for its source line (1-based)."""
+        """A rule asks for its source line (1-based), or where there is none for an instruction's address."""
 
-        def __init__(self, line: int) -> None:
+        def __init__(self, place: Place) -> None:
             super().__init__()
-            self.line = line
+            self.line, self.address = place.line, place.address
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self.report: Report | None = None
         self.level: Shown = "shown"
         self.empty = "There is no report here."
+        self.knows_instructions = False  # whether its screen can show a single instruction
         self.folded: set[str] = set()
         self.explained: set[str] = set()
         self._evidence: Evidence | None = None
@@ -101,11 +104,11 @@ class ReportView(ListView):
                 self.folded ^= {section}
                 self.rebuild()
             case Rule() as rule if self._evidence is not None:
-                line = rule_line(self._evidence.report, rule)
-                if line is None:
+                place = rule_place(self._evidence.report, rule)
+                if place is None or (place.line is None and not self.knows_instructions):
                     self.notify("This rule names no source line.", timeout=3)
                 else:
-                    self.post_message(self.Jump(line))
+                    self.post_message(self.Jump(place))
 
 
 class _Page:
@@ -150,6 +153,16 @@ class _Page:
         for note in report.origin.notes:
             self.prose(note, "", "dim")
 
+    def contradictions(self, shown: Evidence) -> None:
+        """Where the report contradicts itself on bank conflicts; nothing of it once their lines are hidden."""
+        found = disagreements(shown.report) if shown.level == "shown" else ()
+        if not found:
+            return
+        self.gap()
+        self.add(styled(("≠ ", "conflict"), ("This report disagrees with itself", "conflict")), "", True)
+        for item in found:
+            self.prose(item.text, "  ", "text", True)
+
     def heading(self, name: str, key: str, folded: bool, note: str = "") -> None:
         sign = "▸ " if folded else "▾ "
         room = self.width - 3 - len(note)
@@ -169,8 +182,10 @@ class _Page:
             self.rule(rule, shown)
 
     def metrics(self, metrics: tuple[Metric, ...], shown: Evidence) -> None:
-        values = [number(m.value, m.raw) for m in metrics]
-        units = [one_line(m.unit) for m in metrics]
+        # As ncu's page does it: in the largest unit that keeps the value at or above one.
+        shown_as = [(m.value, m.unit) if m.raw else scaled(m.value, m.unit) for m in metrics]
+        values = [number(value, m.raw) for m, (value, _) in zip(metrics, shown_as, strict=True)]
+        units = [one_line(unit) for _, unit in shown_as]
         unit_width = min(max((len(unit) for unit in units), default=0), 14)
         value_width = min(max((len(value) for value in values), default=0), max(self.width // 3, 8))
         for metric, value, unit in zip(metrics, values, units, strict=True):
@@ -207,9 +222,9 @@ class _Page:
         flagged = shown.is_flagged(rule)
         speedup = "" if rule.speedup is None else f"est. {rule.speedup_kind or ''} speedup".replace("  ", " ")
         title = one_line(rule.title or rule.id)
-        line = rule_line(shown.report, rule)
+        place = rule_place(shown.report, rule)
         tail = f"{speedup} {rule.speedup:.3g}%" if rule.speedup is not None else ""
-        jump = f"→ line {line}" if line is not None else ""
+        jump = "" if place is None else f"→ line {place.line}" if place.line is not None else "→ its instruction"
         room = self.width - 3 - 5
         role = _SEVERITY[rule.severity]
         first, *rest = reflow(title, room) or [""]
@@ -258,6 +273,7 @@ def make_page(shown: Evidence, width: int, folded: frozenset[str], explained: fr
     """The rows of a report at a level of the toggle, for a pane of `width` cells."""
     page, report = _Page(width, explained), shown.report
     page.launch(report)
+    page.contradictions(shown)
     for section in report.sections:
         page.section(section, section.id in folded, shown)
     if report.raw:
