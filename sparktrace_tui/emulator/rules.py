@@ -1,8 +1,8 @@
 """Nsight's rules on the emulator's counts: the same ids, thresholds and estimates, in sentences of our own.
 
-Formulas were checked against the rule results of public reports (docs/counters.md): a bank-conflict rule promises
-conflicts / wavefronts of the L1/TEX throughput; occupancy and issue-slot rules promise no more than the speed of light
-leaves; access-pattern rules promise the wasted share of each sector at the memory throughput.
+The formulas are functions of their own, and tests feed them the counters of public reports (docs/counters.md): a
+bank-conflict rule promises conflicts / wavefronts of the L1/TEX throughput; occupancy and issue-slot rules promise no
+more than the speed of light leaves; access-pattern rules promise each sector's wasted share of the memory throughput.
 """
 
 from collections.abc import Iterator, Mapping
@@ -55,9 +55,32 @@ def evaluate(profile: DeviceProfile, launch: LaunchEstimate) -> tuple[Rule, ...]
     return tuple(sorted(found, key=lambda rule: -(rule.speedup or 0.0)))
 
 
-def _headroom(launch: LaunchEstimate) -> float:
-    """Percent that the busier of compute and memory leaves unused."""
-    return 100 - max(launch.time.percent["sm"], launch.time.percent["memory"])
+def conflict_speedup(conflicts: float, wavefronts: float, l1_percent: float) -> float:
+    """SharedMemoryConflicts, in percent; l1_percent is the L1/TEX throughput while active."""
+    return conflicts / wavefronts * l1_percent
+
+
+def pattern_speedup(bytes_used: float, memory_percent: float) -> float:
+    """MemoryCacheAccessPattern, in percent, from the bytes used of each sector's 32."""
+    return (1 - bytes_used / 32) * memory_percent
+
+
+def slots_speedup(used_percent: float, sm_percent: float, memory_percent: float) -> float:
+    """IssueSlotUtilization and TheoreticalOccupancy, in percent: the unused, at most what both throughputs leave."""
+    return min(100 - used_percent, 100 - max(sm_percent, memory_percent))
+
+
+def grid_speedup(blocks: int, sms: int) -> float:
+    """LaunchConfiguration for a small grid, in percent: the share of the SMs without a block."""
+    return 100 * (1 - blocks / sms)
+
+
+def excess_speedup(excess: float, total: float, active_share: float = 1.0) -> float:
+    """UncoalescedGlobalAccess and UncoalescedSharedAccess, in percent.
+
+    active_share: of the elapsed cycles those in which L2 (global) or L1 (shared) was active; 1 in the model.
+    """
+    return 100 * excess / total * active_share
 
 
 def _bottleneck(profile: DeviceProfile, launch: LaunchEstimate) -> Iterator[Rule]:
@@ -128,7 +151,7 @@ def _patterns(launch: LaunchEstimate) -> Iterator[Rule]:
                 f"L1TEX Global {word} Access Pattern",
                 f"Of the 32 bytes of each sector that global {word.lower()}s move through L1TEX, {used:.1f} are used "
                 "on average. A stride between threads is a common reason. See Source Counters for the lines.",
-                (1 - used / 32) * launch.time.percent["memory"],
+                pattern_speedup(used, launch.time.percent["memory"]),
                 "global",
             )
 
@@ -152,7 +175,7 @@ def _conflicts(launch: LaunchEstimate) -> Iterator[Rule]:
             f"{access.wavefronts / access.requests:.1f}-way bank conflict across all {access.requests} shared "
             f"{word.lower()} requests. That makes {access.conflicts} bank conflicts, {100 * share:.2f}% of the "
             f"{access.wavefronts} wavefronts for shared {word.lower()}s. See Source Counters for the lines.",
-            share * launch.time.percent["l1"],
+            conflict_speedup(access.conflicts, access.wavefronts, launch.time.percent["l1"]),
             "global",
         )
 
@@ -169,7 +192,7 @@ def _issue_slots(profile: DeviceProfile, launch: LaunchEstimate) -> Iterator[Rul
         f"cycles. It holds {launch.occupancy.warps / profile.limit('schedulers'):.2f} of at most "
         f"{profile.limit('warps') // profile.limit('schedulers')} warps, and in the cycles left empty none of them is "
         "ready. More warps, or fewer stalls in each, would fill the slots.",
-        min(100 - issued, _headroom(launch)),
+        slots_speedup(issued, launch.time.percent["sm"], launch.time.percent["memory"]),
         "local",
     )
 
@@ -193,7 +216,7 @@ def _launch(profile: DeviceProfile, launch: LaunchEstimate) -> Iterator[Rule]:
             "Small Grid",
             f"The grid has only {blocks} blocks, less than the device's {sms} SMs, and leaves some of them idle. Use "
             "smaller blocks, or give the grid more of them.",
-            100 * (1 - blocks / sms),
+            grid_speedup(blocks, sms),
             "global",
         )
         return
@@ -223,7 +246,7 @@ def _occupancy(profile: DeviceProfile, launch: LaunchEstimate) -> Iterator[Rule]
         f"A scheduler can hold {launch.occupancy.warps / schedulers:.2f} warps of this kernel, of the hardware's "
         f"{profile.limit('warps') // schedulers}. The theoretical occupancy ({share:.1f}%) is limited by "
         f"{_LIMITERS[launch.occupancy.limiter]}.",
-        min(100 - share, _headroom(launch)),
+        slots_speedup(share, launch.time.percent["sm"], launch.time.percent["memory"]),
         "local",
     )
 
@@ -239,7 +262,7 @@ def _uncoalesced_global(launch: LaunchEstimate) -> Iterator[Rule]:
             "",
             f"Uncoalesced global accesses make {wasted} excessive sectors, {100 * wasted / total:.0f}% of {total}. The "
             "table names the lines they come from.",
-            100 * wasted / total,
+            excess_speedup(wasted, total),
             "global",
             details=(_lines(launch, "L2 Theoretical Sectors Global Excessive", excess),),
         )
@@ -256,7 +279,7 @@ def _uncoalesced_shared(launch: LaunchEstimate) -> Iterator[Rule]:
             "",
             f"Uncoalesced shared accesses make {wasted} excessive wavefronts, {100 * wasted / total:.0f}% of {total}. "
             "The table names the lines they come from.",
-            100 * wasted / total,
+            excess_speedup(wasted, total),
             "global",
             details=(_lines(launch, "L1 Wavefronts Shared Excessive", excess),),
         )
