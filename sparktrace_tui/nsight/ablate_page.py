@@ -6,6 +6,7 @@ from sparktrace_tui.domain.report.ablation import Removed
 from sparktrace_tui.domain.report.conflicts import (
     NAMED,
     Level,
+    column_reason,
     judge_rule,
     label_reason,
     names_conflict,
@@ -53,7 +54,7 @@ class _Page:
                     at = self._titled(at)
                     continue
                 case "columns":
-                    at = self._table(at, [])
+                    at = self._table(at, [], "")
                     continue
                 case "row":
                     self._row(item)
@@ -153,7 +154,7 @@ class _Page:
                 self._loose(self.items[index])
             elif self.items[index].kind == "noise":
                 self._noise(self.items[index])
-        return self._table(after, head)
+        return self._table(after, head, title)
 
     def _end(self, columns: int) -> int:
         """The index behind a table that starts with these columns."""
@@ -162,11 +163,11 @@ class _Page:
             at += 1
         return at + 1 if at < len(self.items) and self.items[at].kind == "end" else at
 
-    def _table(self, at: int, head: Sequence[int]) -> int:
+    def _table(self, at: int, head: Sequence[int], title: str) -> int:
         """A table's rows and columns; with its frame and its name where no row is left."""
         columns = self.items[at]
         end = self._end(at)
-        bad = [(i, why) for i, name in enumerate(columns.cells) if (why := label_reason(name, self.level))]
+        bad = [(i, why) for i, name in enumerate(columns.cells) if (why := column_reason(title, name, self.level))]
         rows = [item for item in self.items[at + 1 : end] if item.kind == "row"]
         gone = [self._row(item) for item in rows]
         for item in self.items[at + 1 : end]:

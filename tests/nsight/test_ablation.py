@@ -21,6 +21,7 @@ from sparktrace_tui.domain.report.report import (
 )
 from sparktrace_tui.nsight.ablate_text import ablate_bytes, ablate_text
 from sparktrace_tui.nsight.page import scan, unwrap_map
+from sparktrace_tui.nsight.text import render
 
 CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"
 WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
@@ -216,6 +217,20 @@ def test_a_column_of_a_table_goes_with_its_title():
     (after,) = ablate(report, "names").report.sections[0].tables
     assert after.columns == ("", "Instructions", "Wavefronts")
     assert after.rows == (("Load", "32", "64"),)
+
+
+def test_strict_takes_the_wavefronts_out_of_the_shared_memory_table_and_of_no_other():
+    columns = ("", "Instructions", "Requests", "Wavefronts", "% Peak", "Bank Conflicts")
+    shared = Table("Shared Memory", columns, (("Shared Load", "32", "32", "64", "9.1", "32"),))
+    other = Table("L1/TEX Cache", ("", "Requests", "Wavefronts", "% Peak"), (("Global Load", "32", "40", "2.5"),))
+    report = replace(emulated(), sections=(Section("T", "T", tables=(shared, other)),))
+    after, kept = ablate(report, "strict").report.sections[0].tables
+    assert after.columns == ("", "Instructions", "Requests")
+    assert after.rows == (("Shared Load", "32", "32"),)
+    assert kept == other
+    text, removed = ablate_bytes(render(report).encode(), "strict")
+    assert text.decode() == render(ablate(report, "strict").report)
+    assert {"column Wavefronts", "column % Peak", "column Bank Conflicts"} <= {item.what for item in removed}
 
 
 def test_a_list_of_metrics_loses_only_the_names_that_go():

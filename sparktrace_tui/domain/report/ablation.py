@@ -8,6 +8,7 @@ from sparktrace_tui.domain.report.conflicts import (
     NAMED,
     STRICT_RULES,
     Level,
+    column_reason,
     judge_rule,
     label_reason,
     metric_reason,
@@ -188,7 +189,7 @@ class _Ablation:
         if why := label_reason(table.title, self.level) or prose_reason(table.title, self.level):
             self.took(f"table {table.title}", where, why)
             return None
-        columns = {i: why for i, c in enumerate(table.columns) if (why := label_reason(c, self.level))}
+        columns = {i: why for i, c in enumerate(table.columns) if (why := column_reason(table.title, c, self.level))}
         for i, why in columns.items():
             self.took(f"column {table.columns[i]}", place, why)
         rows: list[tuple[str, ...]] = []

@@ -106,6 +106,19 @@ def label_reason(label: str, level: Level) -> str | None:
     return None
 
 
+_SHARED_TABLE = re.compile(r"\bshared\s+memory\b", re.I)
+# Nsight's "% Peak" in that table is the peak share of the wavefronts.
+_SHARED_COLUMN = re.compile(r"\s*(?:wavefronts?(?:\s+per\s+\w+)?|%\s*peak)\s*$", re.I)
+
+
+def column_reason(title: str, column: str, level: Level) -> str | None:
+    """Why a column of the table with that title goes at this level: by its label, or by what both say together."""
+    if reason := label_reason(column, level):
+        return reason
+    derives = level == "strict" and _SHARED_TABLE.search(title) and _SHARED_COLUMN.match(column)
+    return DERIVES if derives else None
+
+
 _LIST = re.compile(r"[\w:.]+(?:,[\w:.]+)+$")
 
 
