@@ -21,7 +21,7 @@ def plan_counters(profile: DeviceProfile, plan: PlanEstimate) -> dict[str, float
     result: dict[str, float] = {}
     for launch in plan.launches:
         for name, value in sums(profile, launch).items():
-            result[name] = result.get(name, 0.0) + value
+            result[name] = result.get(name, 0) + value
     result |= ratios(result, plan.launches)
     result |= launch_attributes(plan.dominant)
     return dict(sorted(result.items()))
@@ -41,7 +41,7 @@ def executions(launch: LaunchEstimate) -> npt.NDArray[np.float64]:
 
 
 def sums(profile: DeviceProfile, launch: LaunchEstimate) -> dict[str, float]:
-    """The counters that add up over launches, by Nsight's name with its `.sum`."""
+    """The counters that add up over launches, by Nsight's name with its `.sum`: whole numbers, as ints."""
     counters, traffic = launch.counters, launch.counters.traffic
     runs = executions(launch)
     found: dict[str, float] = {"smsp__inst_executed.sum": round(float(runs.sum()))}
@@ -51,19 +51,19 @@ def sums(profile: DeviceProfile, launch: LaunchEstimate) -> dict[str, float]:
         found[f"sm__inst_executed_pipe_{name}.sum"] = round(float(runs[mine].sum()))
     branches = np.array([item.root in ("BRA", "BRX", "JMP") for item in instructions], bool)
     found["smsp__inst_executed_op_branch.sum"] = round(float(runs[branches].sum()))
-    found["smsp__sass_branch_targets_threads_divergent.sum"] = float(
-        sum(int(counters.divergent[pc]) for pc in launch.alignment.branches)
+    found["smsp__sass_branch_targets_threads_divergent.sum"] = sum(
+        int(counters.divergent[pc]) for pc in launch.alignment.branches
     )
-    found["smsp__sass_branch_targets_threads_uniform.sum"] = float(
-        sum(int(counters.warp_executions[pc] - counters.divergent[pc]) for pc in launch.alignment.branches)
+    found["smsp__sass_branch_targets_threads_uniform.sum"] = sum(
+        int(counters.warp_executions[pc] - counters.divergent[pc]) for pc in launch.alignment.branches
     )
     found |= _shared(counters)
     found |= _global(counters)
-    found["derived__memory_l1_wavefronts_shared_excessive"] = float(
-        sum(shared_excess(launch, pc, access) for pc, access in counters.accesses.items())
+    found["derived__memory_l1_wavefronts_shared_excessive"] = sum(
+        shared_excess(launch, pc, access) for pc, access in counters.accesses.items()
     )
-    found["derived__memory_l2_theoretical_sectors_global_excessive"] = float(
-        sum(global_excess(access) for access in counters.accesses.values())
+    found["derived__memory_l2_theoretical_sectors_global_excessive"] = sum(
+        global_excess(access) for access in counters.accesses.values()
     )
     found["lts__t_sectors_op_read.sum"] = round(traffic.l2_read)
     found["lts__t_sectors_op_write.sum"] = round(traffic.l2_write)
@@ -157,7 +157,7 @@ def launch_attributes(launch: LaunchEstimate) -> dict[str, float]:
         "launch__occupancy_limit_shared_mem": fits.block_limit_shared,
         "sm__maximum_warps_per_active_cycle_pct": 100 * fits.share,
     }
-    return {name: float(value) for name, value in found.items() if value is not None}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def shared_excess(launch: LaunchEstimate, pc: int, access: Access) -> int:

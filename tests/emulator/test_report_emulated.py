@@ -113,3 +113,14 @@ def test_sampled_and_unsampled_counts_are_the_same() -> None:
     sampled = plan_counters(GB10, clamp("original", size=512))
     whole = plan_counters(GB10, clamp("original", size=512, sampling=False))
     assert sampled == pytest.approx(whole)
+
+
+def test_counts_are_whole_numbers_and_ratios_are_not() -> None:
+    for variant in ("original", "padded"):
+        counters = plan_counters(H200, clamp(variant, "h200"))
+        for name, count in counters.items():
+            whole = name.endswith(".sum") or name.startswith(("launch__", "derived__"))
+            assert isinstance(count, int if whole else float), name
+    shown = [metric for metric in report().metrics if metric.name.endswith(".sum") and metric.unit != "us"]
+    assert len(shown) > 20
+    assert all(isinstance(metric.value, int) for metric in shown)
