@@ -3,6 +3,7 @@
 import random
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from sparktrace_tui.backends.inputs import NUMPY_DTYPES, AnyArray, draw
 from sparktrace_tui.backends.protocol import Hello, Options, Profile, Progress, Timing, Verification
@@ -15,7 +16,7 @@ from sparktrace_tui.emulator import machine, model, toolchain
 from sparktrace_tui.emulator import profile as profiles
 from sparktrace_tui.emulator.bankmap import shared_accesses
 from sparktrace_tui.emulator.counters import Fault
-from sparktrace_tui.emulator.estimate import PlanEstimate, Prepared, estimate, kernel_of, prepare
+from sparktrace_tui.emulator.estimate import PlanEstimate, Prepared, estimate, first_of_each, kernel_of, prepare
 from sparktrace_tui.emulator.memory import DeviceMemory
 from sparktrace_tui.emulator.metrics import plan_counters
 from sparktrace_tui.emulator.report import emulated_report
@@ -109,7 +110,7 @@ class EmulatedBackend:
                 "blocks_per_sm": longest.occupancy.blocks,
                 "occupancy": round(longest.occupancy.share, 4),
             },
-            report=report_to_json(emulated_report(self.device, found, family.variant(variant).source)),
+            report=six_digits(report_to_json(emulated_report(self.device, found, family.variant(variant).source))),
             notes=tuple(notes),
         )
 
@@ -146,6 +147,19 @@ class EmulatedBackend:
         return self._estimates[key]
 
 
+def six_digits(value: Any) -> Any:
+    """A JSON value with every float at six significant digits: as much as a model knows, and alike on every machine."""
+    match value:
+        case float():
+            return float(f"{value:.6g}")
+        case dict():
+            return {key: six_digits(item) for key, item in value.items()}
+        case list():
+            return [six_digits(item) for item in value]
+        case _:
+            return value
+
+
 def problem_memory(
     arrays: Mapping[str, Array],
     size: Size,
@@ -159,7 +173,7 @@ def problem_memory(
     drawn: what was drawn of these arrays before, at this size and seed; it is added to.
     """
     drawn = {} if drawn is None else drawn
-    data = any(machine.needs_data(kernel_of(prepared, launch)) for launch in launches)
+    data = any(machine.needs_data(kernel_of(prepared, launch)) for launch in first_of_each(launches))
     contents = {}
     for name, array in arrays.items():
         shape = array.resolve_shape(size)
