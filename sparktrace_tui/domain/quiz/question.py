@@ -16,6 +16,15 @@ EVIDENCE: tuple[Evidence, ...] = ("source", "full", "ablated")
 ORDERS: tuple[Order, ...] = ("forward", "mirror")
 
 
+# What the key rests on, said in every arm alike.
+DECIDES: Mapping[Provenance, str] = {
+    "measured": "the median over five randomised blocks of measurements on this GPU.",
+    "published": "the published time on this GPU.",
+    "emulated": "a modelled time. An emulator counts what the compiled kernels do, and a model of this GPU turns the "
+    "counts into time; nothing was measured.",
+}
+
+
 @dataclass(frozen=True)
 class Question:
     """What a reader is asked. `options` maps a letter to a variant id; `prompt` is the whole text.
@@ -111,6 +120,7 @@ def compose_prompt(
         "size": ", ".join(f"{name} = {value}" for name, value in family.problem.items()),
         "inputs": family.inputs,
         "timed": family.timed,
+        "decides": DECIDES[capture_set.provenance],
         "original": family.original.source.rstrip(),
         "original_launch": launch_shape(family, family.original),
         "rewrites": rewrites,
