@@ -115,6 +115,11 @@ class Cache:
         kept: npt.NDArray[np.int64] = places[self.mark[places] == order]
         return kept
 
+    def empty(self, capacity: float) -> None:
+        """Forget all that is held, and go on with another capacity in bytes."""
+        self.capacity = capacity / SECTOR
+        self.clock = float(math.floor(self.clock) + math.ceil(self.capacity))
+
     def skip(self, sectors: float) -> None:
         """Let allocations go by that were not followed (blocks that were not sampled)."""
         self.clock += sectors
@@ -162,13 +167,13 @@ class Hierarchy:
         self._span = (self.extents[0][0] // SECTOR, max(end for _, end in extents) // SECTOR) if extents else None
         self.l2 = Cache(profile["cache.l2"], 2 if profile["dram.burst"] > SECTOR else 1, self._span)
         self._starts = np.array([first // SECTOR for first, _ in self.extents], np.int64)
+        self.l1 = Cache(0, span=self._span)
         self.begin(0)
 
     def begin(self, shared_per_sm: int) -> None:
         """Start a launch whose resident blocks take `shared_per_sm` bytes out of each SM's L1."""
-        self._l1_capacity = max(self.profile["cache.l1"] - shared_per_sm, 16 * 1024)
-        self.l1: Cache | None = None
-        self.followed = 0
+        self.l1.empty(max(self.profile["cache.l1"] - shared_per_sm, 16 * 1024))
+        self.followed: int | None = None
         self.accesses: dict[int, _Access] = {}
         self._clock = self.l2.clock
         self._least = float("inf")
@@ -226,8 +231,7 @@ class Hierarchy:
             row.fetched_once += counts
 
     def _settle(self) -> None:
-        if self.l1 is not None:
-            self.l1.skip(self._owed[0])
+        self.l1.skip(self._owed[0])
         self.l2.skip(self._owed[1])
         self._owed = [0.0, 0.0]
 
@@ -241,10 +245,10 @@ class Hierarchy:
         between: float,
     ) -> bool:
         """Touch the followed SM's L1; whether all that it asked for was there, and so, by its example, everywhere."""
-        if self.l1 is None:
+        if self.followed is None:
             if not sm.size:
                 return False
-            self.followed, self.l1 = int(sm[sm.size // 2]), Cache(self._l1_capacity, span=self._span)
+            self.followed = int(sm[sm.size // 2])
         mine = _sectors(starts[sm == self.followed], pattern)
         if not mine.size:
             return False

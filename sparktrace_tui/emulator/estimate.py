@@ -132,8 +132,14 @@ def estimate(
 
 def _later_needs_data(prepared: Prepared, launches: Sequence[ResolvedLaunch]) -> list[bool]:
     """Whether, after each launch, one comes whose addresses or branches depend on what memory holds by then."""
-    needs = [machine.needs_data(kernel_of(prepared, launch)) for launch in launches]
+    by_name = {launch.kernel: machine.needs_data(kernel_of(prepared, launch)) for launch in first_of_each(launches)}
+    needs = [by_name[launch.kernel] for launch in launches]
     return [any(needs[i + 1 :]) for i in range(len(launches))]
+
+
+def first_of_each(launches: Sequence[ResolvedLaunch]) -> tuple[ResolvedLaunch, ...]:
+    """The first launch of each kernel."""
+    return tuple({launch.kernel: launch for launch in reversed(launches)}.values())
 
 
 def kernel_of(prepared: Prepared, launch: ResolvedLaunch) -> Kernel:

@@ -25,6 +25,15 @@ def test_repeats_within_one_touch_miss_once() -> None:
     assert Cache(4 * KB).touch(sectors(5, 5, 6, 5, 6)).misses == 2
 
 
+def test_an_emptied_cache_holds_nothing_and_has_its_new_capacity() -> None:
+    cache = Cache(4 * KB)
+    cache.touch(sectors(*range(64)))
+    cache.empty(2 * KB)
+    assert cache.touch(sectors(*range(64))).misses == 64
+    cache.empty(8 * KB)
+    assert [cache.touch(sectors(*range(64))).misses for _ in range(2)] == [64, 0]
+
+
 def test_what_a_cache_expects_to_be_touched_changes_nothing() -> None:
     for span in (None, (0, 10**5), (400, 500)):
         cache = Cache(4 * KB, span=span)
