@@ -277,14 +277,22 @@ def capture_set(client: Client, plan: Plan, step: Step) -> CaptureSet:
 
 
 def add_profile(
-    client: Client, folder: Path, family: Family, variant: str, into: Path, options: Options, step: Step
+    client: Client,
+    folder: Path,
+    family: Family,
+    variant: str,
+    into: Path,
+    options: Options,
+    step: Step,
+    tell: Callable[[Profile], None] = lambda profile: None,
 ) -> Capture:
     """Profile one variant of a captured family and put what was read into its capture: counters, and the original's
-    report. Raises what the profile raises; the capture then stays as it was.
+    report. `tell` gets the whole profile. Raises what the profile raises; the capture then stays as it was.
     """
     capture = read_capture(into / f"{family.id}.json")
     wanted = replace(options, report=True, keep_reports=options.keep_reports or str(into))
     profile = client.profile(folder, variant, wanted, lambda text: step(f"{family.id}/{variant}", text))
+    tell(profile)
     record = replace(capture.variants[variant], counters=dict(profile.counters))
     report, made = capture.report, dict(capture.made)
     if variant == ORIGINAL and profile.report is not None:

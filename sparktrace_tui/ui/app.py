@@ -16,7 +16,7 @@ from textual.screen import Screen
 from sparktrace_tui.domain.errors import SparkTraceError, UsageError
 from sparktrace_tui.domain.kernel.capture import CaptureSet
 from sparktrace_tui.domain.kernel.family import Family, Variant
-from sparktrace_tui.store.paths import kernels_dir
+from sparktrace_tui.store.paths import kernels_dir, user_data_dir
 from sparktrace_tui.store.seen import load_seen, mark_seen
 from sparktrace_tui.ui.choices import QuizChoices
 from sparktrace_tui.ui.commands import commands_for
@@ -25,6 +25,7 @@ from sparktrace_tui.ui.evidence import Shown
 from sparktrace_tui.ui.inspector import Inspector
 from sparktrace_tui.ui.library import Entry, ExplorerOptions, open_set, read_entries, set_paths
 from sparktrace_tui.ui.opening import QuizOpener
+from sparktrace_tui.ui.profiling import Job, is_own
 from sparktrace_tui.ui.screens.base import PaneScreen
 from sparktrace_tui.ui.screens.browse import BrowseScreen
 from sparktrace_tui.ui.text import harmless
@@ -109,6 +110,14 @@ class SparkTraceApp(App[None]):
     def _first_captured(self, captures: CaptureSet) -> Entry | None:
         """The first family that the set knows, so that a set of one family does not open on an empty page."""
         return next((entry for entry in self.entries if entry.id in captures.captures), self.entry)
+
+    @property
+    def set_label(self) -> str:
+        """`gb10 · emulated`, and `here` behind it where this person made the set; else what is known of it."""
+        if self.captures is None:
+            return self.set_state
+        own = is_own(self.paths[self._set_place], self.options.data_dir)
+        return f"{self.captures.label} here" if own else self.captures.label
 
     @property
     def set_state(self) -> str:
@@ -230,10 +239,14 @@ class SparkTraceApp(App[None]):
         chosen = self.options
         return QuizChoices(chosen.length, chosen.evidence, chosen.order, chosen.rival)
 
-    def open_set_at(self, path: Path) -> None:
-        """Open the capture set in a folder; it joins those that `s` goes through."""
+    def add_set(self, path: Path) -> None:
+        """Let the capture set in a folder join those that `s` goes through."""
         if path not in self.paths:
             self.paths = (*self.paths, path)
+
+    def open_set_at(self, path: Path) -> None:
+        """Open the capture set in a folder."""
+        self.add_set(path)
         self._set_place = self.paths.index(path)
         self.captures = None
         self._read_set()
@@ -293,6 +306,17 @@ class SparkTraceApp(App[None]):
 
         device = device_for(self.captures.device.id if self.captures else "")
         self.push_screen(EditScreen(family, entry.folder, variant, path, device))
+
+    def profile(self, entry: Entry, family: Family, variant: str | None) -> None:
+        """Profile a variant (None: the family) on this machine's GPU; where there is none, offer the emulator."""
+        from sparktrace_tui.backends.select import why_no_gpu
+        from sparktrace_tui.ui.screens.profile import ProfileScreen
+
+        why = why_no_gpu()
+        emulated = device_for(self.captures.device.id if self.captures else "")
+        backend, device = ("pycuda", "0") if why is None else ("emulated", emulated)
+        here = self.options.data_dir or user_data_dir()
+        self.push_screen(ProfileScreen(Job(family, entry.folder, variant, backend, device, here), why))
 
     def edit_file(self, path: Path) -> bool:
         """Hand the terminal to the user's editor until it ends; False, with a message, where that cannot be done."""

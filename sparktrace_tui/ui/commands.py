@@ -6,15 +6,16 @@ from typing import Literal
 
 from textual.binding import Binding, BindingType
 
-Where = Literal["browse", "quiz", "report", "edit", "start", "page", "help"]
+Where = Literal["browse", "quiz", "report", "edit", "start", "page", "profile", "help"]
 BROWSE: frozenset[Where] = frozenset({"browse"})
 QUIZ: frozenset[Where] = frozenset({"quiz"})
 REPORT: frozenset[Where] = frozenset({"report"})
 EDIT: frozenset[Where] = frozenset({"edit"})
 START: frozenset[Where] = frozenset({"start"})
 PAGE: frozenset[Where] = frozenset({"page"})
+PROFILE: frozenset[Where] = frozenset({"profile"})
 KERNEL: frozenset[Where] = BROWSE | QUIZ | REPORT
-PANES: frozenset[Where] = KERNEL | EDIT | PAGE
+PANES: frozenset[Where] = KERNEL | EDIT | PAGE | PROFILE
 ALL: frozenset[Where] = PANES | START | {"help"}
 
 
@@ -92,7 +93,11 @@ COMMANDS: tuple[Command, ...] = (
     Command("against", "V", "V", "compare", "Another report beside this one: of a file, or of another capture set.",
             BROWSE | REPORT, "Report"),
     Command("switch_set", "s", "s", "set", "Switch to the next capture set.", BROWSE, "Families"),
-    Command("profile", "p", "p", "profile", "Profile on this machine's GPU.", BROWSE, "Kernel"),
+    Command("profile", "p", "p", "profile", "Profile the shown kernel on this machine's GPU, or emulate it.", BROWSE,
+            "Kernel"),
+    Command("profile_family", "P", "P", "profile family", "Verify, time and profile the family here.", BROWSE,
+            "Kernel"),
+    Command("go", "enter", "enter", "go on", "Emulate instead; or open the set when it is done.", PROFILE, "Kernel", 1),
     Command("quiz", "Q", "Q", "quiz", "Choose and start a quiz.", BROWSE, "Screens"),
     Command("begin", "enter", "enter", "begin", "Start the quiz.", START, "Quiz", 1),
     Command("length", "l", "l", "length", "How many questions: 1, 5, 15 or endless.", START, "Quiz", 2),

@@ -1,6 +1,5 @@
 """What the explorer draws from: families and capture sets, read lazily, each failure kept as a message beside it."""
 
-import ctypes
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,17 +85,6 @@ def open_set(path: Path) -> CaptureSet:
     from sparktrace_tui.store.captures import read_set
 
     return read_set(path)
-
-
-def no_gpu() -> str:
-    """Why nothing can be profiled on this machine, "" where a CUDA driver can be loaded."""
-    for name in ("libcuda.so.1", "nvcuda.dll"):
-        try:
-            ctypes.CDLL(name)
-        except OSError:
-            continue
-        return ""
-    return "there is no CUDA driver on this machine"
 
 
 def order_of(captures: CaptureSet, family: Family) -> Mapping[str, str]:

@@ -1,5 +1,6 @@
 """A small capture set of our own values on disk, and apps that draw it without touching the user's data."""
 
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from sparktrace_tui.domain.report.report import (
     Table,
 )
 from sparktrace_tui.store.captures import write_capture, write_set_file
+from sparktrace_tui.store.paths import kernels_dir
 from sparktrace_tui.ui.app import ExplorerOptions, SparkTraceApp
 
 LOADS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"
@@ -152,3 +154,16 @@ def make_app(tmp_path: Path) -> MakeApp:
         return SparkTraceApp(ExplorerOptions(**chosen))  # type: ignore[arg-type]
 
     return make
+
+
+@pytest.fixture
+def small_kernels(tmp_path: Path) -> Path:
+    """clamp_smem at 128 x 96: 12,288 threads are checked and counted at once."""
+    folder = tmp_path / "kernels" / "clamp_smem"
+    folder.mkdir(parents=True)
+    for path in (KERNELS / "clamp_smem").iterdir():
+        if path.is_file():
+            text = path.read_text().replace("width = 4096, height = 4096", "width = 128, height = 96")
+            (folder / path.name).write_text(text)
+    shutil.copy(kernels_dir() / "clamp_smem" / "reference.py", folder)
+    return folder.parent

@@ -372,15 +372,3 @@ async def test_help_and_palette_come_from_the_table(make_app: MakeApp) -> None:
         await pilot.press("escape", "colon")
         await pilot.pause()
         assert type(app.screen).__name__ == "CommandPalette"
-
-
-async def test_p_says_why_profiling_is_off_and_what_to_do(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sparktrace_tui.ui.screens.browse.no_gpu", lambda: "there is no CUDA driver on this machine")
-    app = make_app()
-    async with app.run_test(size=(120, 40)) as pilot:
-        await settle(pilot)
-        await pilot.press("p")
-        await pilot.pause()
-        (note,) = app._notifications
-        assert "no CUDA driver" in note.message
-        assert "sparktrace doctor" in note.message

@@ -29,18 +29,6 @@ def editor(change: str) -> str:
 
 
 @pytest.fixture
-def small_kernels(tmp_path: Path) -> Path:
-    """clamp_smem at 128 x 96: 12,288 threads are checked and counted at once."""
-    folder = tmp_path / "kernels" / "clamp_smem"
-    folder.mkdir(parents=True)
-    for path in (KERNELS / "clamp_smem").iterdir():
-        if path.is_file():
-            text = path.read_text().replace("width = 4096, height = 4096", "width = 128, height = 96")
-            (folder / path.name).write_text(text)
-    return folder.parent
-
-
-@pytest.fixture
 def edit_app(make_app: MakeApp, small_kernels: Path, monkeypatch: pytest.MonkeyPatch) -> SparkTraceApp:
     """An app whose terminal can be lent: a headless one has nothing to lend."""
     app = make_app(kernels=small_kernels)

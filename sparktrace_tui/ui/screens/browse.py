@@ -13,7 +13,7 @@ from sparktrace_tui.domain.kernel.key import Decision, decide
 from sparktrace_tui.ui.commands import Command, Where, bindings_for
 from sparktrace_tui.ui.inspector import report_listing
 from sparktrace_tui.ui.layout import View
-from sparktrace_tui.ui.library import Entry, no_gpu, order_of
+from sparktrace_tui.ui.library import Entry, order_of
 from sparktrace_tui.ui.screens.beside import Subject
 from sparktrace_tui.ui.screens.parts import header_line, named, show_candidate, show_original, show_report
 from sparktrace_tui.ui.screens.reporting import ReportingScreen, ShownReport
@@ -77,7 +77,7 @@ class BrowseScreen(ReportingScreen):
                 left.append((f"  {one_line(entry.family.title)}", "text"))
             if entry.id in explorer.seen:
                 left.append(("  seen", "dim"))
-        label = explorer.captures.label if explorer.captures else explorer.set_state
+        label = explorer.set_label
         return header_line(width, left, label)
 
     def tab_label(self, tab: str) -> list[Content]:
@@ -162,8 +162,7 @@ class BrowseScreen(ReportingScreen):
                 f"The family {entry.id} cannot be read.\n\n{entry.problem}\n\nsparktrace verify {entry.id} says more."
             )
         for pane, title in ((original, "no family"), (candidate, "")):
-            pane.border_title = Content(title)
-            pane.border_subtitle = Content("")
+            pane.entitle(title)
             pane.show(Code(""))
         original.show(Code(said))
         show_report(report, None, self.explorer.captures, "shown", said)
@@ -237,7 +236,7 @@ class BrowseScreen(ReportingScreen):
         if revealed and decision is not None:
             verdict = "kept" if decision.kept else "not kept"
             ratio = f"{decision.ratio:.2f}x to the next" if decision.ratio is not None else "ratio n/a"
-            pane.border_subtitle = Content(f"{ratio} · {verdict} · {self.explorer.captures.label}"
+            pane.border_subtitle = Content(f"{ratio} · {verdict} · {self.explorer.set_label}"
                                            if self.explorer.captures else "")  # fmt: skip
         else:
             pane.border_subtitle = Content("times hidden: r reveals" if capture else "no times in this set")
@@ -297,26 +296,32 @@ class BrowseScreen(ReportingScreen):
         if not self.explorer.next_set():
             self.notify("There is no other capture set.", timeout=4)
 
+    @property
+    def shown_variant(self) -> str:
+        """The variant that is looked at."""
+        return self.options.get(self.letter, ORIGINAL) if self.body == "candidate" else ORIGINAL
+
     def action_edit(self) -> None:
         """Edit a copy of the shown variant, and emulate it again."""
         entry, family = self.explorer.entry, self.family
         if entry is None or family is None:
             self.notify("There is no kernel here to edit.", timeout=4)
             return
-        shown = self.options.get(self.letter, ORIGINAL) if self.body == "candidate" else ORIGINAL
-        self.explorer.edit_variant(entry, family, family.variant(shown))
+        self.explorer.edit_variant(entry, family, family.variant(self.shown_variant))
 
     def action_profile(self) -> None:
-        family = self.family.id if self.family else "FAMILY"
-        why = no_gpu()
-        if why:
-            said = (
-                f"Profiling is off: {why}. What is recorded stays readable.\n"
-                "On a machine with an NVIDIA GPU install the extra `gpu`; `sparktrace doctor` says what is missing."
-            )
-        else:
-            said = f"On this GPU: sparktrace capture {family} --backend pycuda"
-        self.notify(said, title="Profile", timeout=10, markup=False)
+        """Profile the shown variant, after the family where that is not captured here yet."""
+        self._profile(self.shown_variant)
+
+    def action_profile_family(self) -> None:
+        self._profile(None)
+
+    def _profile(self, variant: str | None) -> None:
+        entry, family = self.explorer.entry, self.family
+        if entry is None or family is None:
+            self.notify("There is no kernel here to profile.", timeout=4)
+            return
+        self.explorer.profile(entry, family, variant)
 
     def action_quiz(self) -> None:
         from sparktrace_tui.ui.screens.start import StartScreen

@@ -49,8 +49,7 @@ class StartScreen(PaneScreen):
         return View("listed", self.pane, self.body, self.zoomed, listed=("choices",))
 
     def header(self, width: int) -> Content:
-        label = self.explorer.captures.label if self.explorer.captures else self.explorer.set_state
-        return header_line(width, [("quiz", "title")], label)
+        return header_line(width, [("quiz", "title")], self.explorer.set_label)
 
     def on_mount(self) -> None:
         data_dir, captures = self.explorer.options.data_dir, self.explorer.captures
