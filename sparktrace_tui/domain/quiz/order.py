@@ -21,12 +21,12 @@ def draw_orders(
     letters += rng.sample(LETTERS, len(decided) % 4)
     rng.shuffle(letters)
     key = dict(zip(decided, letters, strict=True))
-    return {family: _order(rewrites, winners.get(family), key.get(family), rng) for family, rewrites in families.items()}
+    return {
+        family: _order(rewrites, winners.get(family), key.get(family), rng) for family, rewrites in families.items()
+    }
 
 
-def _order(
-    rewrites: Sequence[str], winner: str | None, letter: str | None, rng: random.Random
-) -> tuple[str, ...]:
+def _order(rewrites: Sequence[str], winner: str | None, letter: str | None, rng: random.Random) -> tuple[str, ...]:
     others = sorted(r for r in rewrites if r != winner)
     rng.shuffle(others)
     if winner is not None and letter is not None:
