@@ -50,16 +50,14 @@ def named(variant: Variant, revealed: bool) -> str:
 def show_original(pane: CodeView, family: Family, report: Report | None, level: Shown, extra: str = "") -> None:
     """The original, with its conflicts in the gutter while the report's lines that tell them are shown."""
     conflicts = line_conflicts(report) if level == "shown" else {}
-    pane.border_title = Content("original")
-    pane.border_subtitle = Content(extra)
+    pane.entitle("original", extra)
     pane.show(Code(family.original.source, conflicts=conflicts))
 
 
 def show_candidate(pane: CodeView, family: Family, letter: str, variant: str, diff: bool) -> None:
     """A rewrite, as its source or as its difference from the original."""
     rewrite = family.variant(variant)
-    pane.border_title = Content(f"{letter}  {one_line(rewrite.description)}")
-    pane.border_subtitle = Content("diff against the original" if diff else "")
+    pane.entitle(f"{letter}  {one_line(rewrite.description)}", "diff against the original" if diff else "")
     pane.show(Code(rewrite.source, base=family.original.source if diff else None))
 
 
@@ -67,11 +65,7 @@ def show_report(pane: ReportView, report: Report | None, captures: CaptureSet | 
     """The report at a level of the conflict toggle, with what the level took out said in the border."""
     pane.show(report, level, empty)
     provenance = captures.provenance if captures else "measured"
-    pane.border_title = Content(report_title(report, provenance))
-    if report is None:
-        pane.border_subtitle = Content("")
-        return
-    pane.border_subtitle = Content(level_words(pane, level))
+    pane.entitle(report_title(report, provenance), level_words(pane, level) if report is not None else "")
 
 
 def level_words(pane: ReportView, level: Shown) -> str:

@@ -78,7 +78,7 @@ class ReportScreen(ReportingScreen):
     def update(self) -> None:
         report, level = self.report, self.explorer.level
         kernels = self.query_one(KernelsView)
-        kernels.border_title = Content("kernels")
+        kernels.entitle("kernels")
         kernels.show(
             tuple(
                 ListedKernel(place, found.launch.kernel, place == self.place)
@@ -86,14 +86,14 @@ class ReportScreen(ReportingScreen):
             )
         )
         source = self.query_one("#original", CodeView)
-        source.border_title = Content(one_line(self.file or "source"))
         has_text = any(line.text for line in report.source)
-        source.border_subtitle = Content("" if has_text else "no source text: profile with --import-source yes")
+        source.entitle(
+            one_line(self.file or "source"), "" if has_text else "no source text: profile with --import-source yes"
+        )
         source.show(Code(source_text(report), conflicts=line_conflicts(report) if level == "shown" else {}))
         view = self.query_one(ReportView)
         view.show(report, level)
-        view.border_title = Content(report_title(report, report.origin.provenance))
-        view.border_subtitle = Content(level_words(view, level))
+        view.entitle(report_title(report, report.origin.provenance), level_words(view, level))
         self.update_beside()
         self.replan()
 

@@ -135,6 +135,7 @@ class LineView(ScrollView, Inked, can_focus=True, inherit_bindings=False):
         self.cursor: int | None = None
         self.needle = ""
         self._built_width = -1
+        self._said: dict[str, Content] = {}
 
     def build(self, width: int) -> tuple[list[str], list[Row]]:
         """The logical lines (for search and copy) and the rows for a pane of `width` cells."""
@@ -149,10 +150,30 @@ class LineView(ScrollView, Inked, can_focus=True, inherit_bindings=False):
         self._built_width = width
         self.lines, self.rows = self.build(width)
         widest = width if self.wraps else max([width, *(r.gutter.cell_length + r.text.cell_length for r in self.rows)])
-        self.virtual_size = Size(widest, len(self.rows))
+        self._resize_virtually(Size(widest, len(self.rows)))
         if self.cursor is not None:
             self.cursor = min(self.cursor, len(self.rows) - 1) if self.rows else None
         self.refresh()
+
+    def _resize_virtually(self, size: Size) -> None:
+        """Take a new number of rows. Where the scroll bar neither comes nor goes no pane moves, so none is laid out."""
+        height = self.scrollable_content_region.height
+        if (size.height > height) != (self.virtual_size.height > height):
+            self.virtual_size = size
+            return
+        self.set_reactive(LineView.virtual_size, size)
+        if self.show_vertical_scrollbar:
+            self.vertical_scrollbar.window_virtual_size = size.height
+        self.scroll_x = self.scroll_target_x = self.validate_scroll_x(self.scroll_x)
+        self.scroll_y = self.scroll_target_y = self.validate_scroll_y(self.scroll_y)
+
+    def entitle(self, title: str | Content, subtitle: str | Content = "") -> None:
+        """Set what the border says. One that says the same already is not drawn anew, nor is its pane."""
+        for name, text in (("border_title", title), ("border_subtitle", subtitle)):
+            content = Content(text) if isinstance(text, str) else text
+            if self._said.get(name) != content:
+                self._said[name] = content
+                setattr(self, name, content)
 
     def on_resize(self, event: events.Resize) -> None:
         if self.scrollable_content_region.width != self._built_width:
