@@ -8,8 +8,10 @@ from sparktrace_tui.domain.report.report import Rule
 from sparktrace_tui.runs.match import Match, Seat, rules_shown
 from sparktrace_tui.ui.sitting import RIGHT, letters
 from sparktrace_tui.ui.text import harmless
+from sparktrace_tui.ui.widgets.marked import Marked, cut
 
 Words = tuple[tuple[str, str], ...]
+Below = tuple[tuple[str, str] | Marked, ...]
 READING_LIMIT = 4_000
 
 _SAID = {
@@ -22,7 +24,7 @@ _SAID = {
 }
 
 
-def final_words(match: Match, readme: str, rival_problem: str, unfolded: bool) -> tuple[Words, Words]:
+def final_words(match: Match, readme: str, rival_problem: str, unfolded: bool) -> tuple[Words, Below]:
     """The (text, role) lines above and below the candidates once the person's game is over."""
     mine = match.seats[0].game
     if mine.stage is Stage.ABANDONED:
@@ -31,7 +33,7 @@ def final_words(match: Match, readme: str, rival_problem: str, unfolded: bool) -
     outcome = mine.outcome
     sign, role = ("✓", "right") if outcome in RIGHT else ("✗", "wrong")
     above = ((f"{sign} {_SAID[outcome] if outcome else ''}: {winner} is the fastest. {regret(mine)}".strip(), role),)
-    below: list[tuple[str, str]] = [("", "")]
+    below: list[tuple[str, str] | Marked] = [("", "")]
     below += [(line, "ncu") for line in pull(match)]
     if len(match.seats) > 1:
         below += rival_words(match, match.seats[1], rival_problem, unfolded)
@@ -82,7 +84,7 @@ def _towards(found: tuple[Rule, list[str]] | None) -> str:
     return f"towards {' and '.join(letters_)} ({said})"
 
 
-def rival_words(match: Match, seat: Seat, problem: str, unfolded: bool) -> list[tuple[str, str]]:
+def rival_words(match: Match, seat: Seat, problem: str, unfolded: bool) -> list[tuple[str, str] | Marked]:
     """How the rival did, once it is known; with its text where it is unfolded."""
     name = harmless(seat.name)
     if problem:
@@ -97,7 +99,9 @@ def rival_words(match: Match, seat: Seat, problem: str, unfolded: bool) -> list[
             "no_turn": "sent nothing back",
             "cut_prompt": "was shown only a part of the question by its server",
         }
-        said = [(f"{name} {how.get(game.failure, 'gave no readable letter')}.", "wrong")]
+        said: list[tuple[str, str] | Marked] = [
+            (f"{name} {how.get(game.failure, 'gave no readable letter')}.", "wrong")
+        ]
     else:
         outcome = _SAID[game.outcome].lower() if game.outcome else game.stage.value
         role = "right" if game.outcome in RIGHT else "text"
@@ -110,10 +114,12 @@ def rival_words(match: Match, seat: Seat, problem: str, unfolded: bool) -> list[
             found = read(reply.text)
             verdict = f"read as {found.letter} by the rule '{found.rule}'" if found.letter else "no letter read"
             said.append((f"Its reply {step}, {verdict}:", "title"))
-            for text in (reply.reasoning, reply.text):
+            for text, span in ((reply.reasoning, None), (reply.text, found.span)):
                 if text:
-                    cut = f" … {len(text) - READING_LIMIT:,} more characters" if len(text) > READING_LIMIT else ""
-                    said += [(line, "text") for line in (harmless(text[:READING_LIMIT]) + cut).split("\n")]
+                    kept, mark, left_out = cut(text, READING_LIMIT, span)
+                    said.append(Marked(kept, mark))
+                    if left_out:
+                        said.append((f"… {left_out:,} more characters", "dim"))
     return said
 
 

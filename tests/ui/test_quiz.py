@@ -220,6 +220,13 @@ async def test_a_late_rival_never_holds_the_person_up_and_shows_nothing_early(ma
         await pilot.press("i")
         await settle(pilot)
         assert "I think so" in every_text(app)
+        marked = [
+            row.text.plain[span.start : span.end]
+            for row in app.screen.query_one(OptionsView).rows
+            for span in row.text.spans
+            if span.style == "match"
+        ]
+        assert marked == ["B", "B"]
 
 
 async def test_a_rivals_nonsense_markup_and_escapes_are_shown_harmless(make_app: MakeApp) -> None:

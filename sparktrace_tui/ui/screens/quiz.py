@@ -17,7 +17,7 @@ from sparktrace_tui.runs.match import Match
 from sparktrace_tui.ui.commands import Command, Where, bindings_for
 from sparktrace_tui.ui.evidence import Shown
 from sparktrace_tui.ui.layout import View
-from sparktrace_tui.ui.lesson import final_words
+from sparktrace_tui.ui.lesson import Below, Words, final_words
 from sparktrace_tui.ui.screens.base import PaneScreen
 from sparktrace_tui.ui.screens.parts import header_line, named, show_candidate, show_original, show_report
 from sparktrace_tui.ui.session import Session
@@ -232,7 +232,7 @@ class QuizScreen(PaneScreen):
         above, below = self._words(match)
         return Options(tuple(found), above, below, cards=not mine.over)
 
-    def _words(self, match: Match) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
+    def _words(self, match: Match) -> tuple[Words, Below]:
         """What stands above and below the candidates, at the end of a game only."""
         if not match.seats[0].game.over:
             return (), ()

@@ -10,6 +10,7 @@ from textual.style import Style
 from sparktrace_tui.domain.kernel.capture import Time
 from sparktrace_tui.ui.text import fit, milliseconds, one_line, reflow
 from sparktrace_tui.ui.widgets.lines import LineView, Row, joined, styled
+from sparktrace_tui.ui.widgets.marked import Marked, marked_rows
 
 BAR = "█"
 PARTS = " ▏▎▍▌▋▊▉"
@@ -38,11 +39,12 @@ class Option:
 
 @dataclass(frozen=True)
 class Options:
-    """All that the pane says: a line above the candidates, they, and lines below; each line is (text, role)."""
+    """All that the pane says: a line above the candidates, they, and lines below; each is (text, role) or a text with
+    a mark in it."""
 
     options: tuple[Option, ...] = ()
     above: tuple[tuple[str, str], ...] = ()
-    below: tuple[tuple[str, str], ...] = ()
+    below: tuple[tuple[str, str] | Marked, ...] = ()
     cards: bool = False
 
 
@@ -77,7 +79,11 @@ class OptionsView(LineView):
         else:
             # With words below it scrolls anyway, so nothing is cut.
             rows += option_rows(shown.options, width, 1000 if shown.below else height - len(rows))
-        for text, role in shown.below:
+        for item in shown.below:
+            if isinstance(item, Marked):
+                rows += [joined([styled(" "), row]) for row in marked_rows(item, width - 2)]
+                continue
+            text, role = item
             rows += [styled(" ", (line, role)) for line in reflow(text, width - 2)] or [Content("")]
         return [row.plain for row in rows], [Row(row, i) for i, row in enumerate(rows)]
 
