@@ -7,10 +7,11 @@ import pytest
 from textual.pilot import Pilot
 
 from sparktrace_tui.domain.kernel.machine_code import ListedLine
-from sparktrace_tui.domain.report.report import Rule
+from sparktrace_tui.domain.report.report import Rule, SourceLine
 from sparktrace_tui.nsight.text import render
 from sparktrace_tui.ui.screens.browse import BrowseScreen
 from sparktrace_tui.ui.screens.report import ReportScreen
+from sparktrace_tui.ui.widgets.code import CodeView
 from sparktrace_tui.ui.widgets.listing import ListingView
 from sparktrace_tui.ui.widgets.report import ReportView
 from tests.ui.conftest import MakeApp, report
@@ -141,3 +142,20 @@ async def test_a_claim_that_the_machine_code_denies_is_said(make_app: MakeApp) -
         await opened(pilot, path)
         assert "the SASS counter says 0" in " ".join(" ".join(app.screen.query_one(ReportView).lines).split())
         assert "≠" in picture(app)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_kernel_far_down_in_its_file_is_in_sight_at_once(
+    make_app: MakeApp, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    lines = tuple(SourceLine("deep.cu", number, f"line_{number}();", {}) for number in range(300, 310))
+    made = replace(report(), source=lines)
+    app = make_app()
+    async with app.run_test(size=size) as pilot:
+        await settle(pilot)
+        app._show_reports(tmp_path / "deep.txt", (made,))
+        await settle(pilot)
+        app.screen.action_pane("original")
+        await settle(pilot)
+        assert "line_300();" in picture(app)
+        assert app.screen.query_one("#original", CodeView).chosen_line == 300

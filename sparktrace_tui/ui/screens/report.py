@@ -45,6 +45,7 @@ class ReportScreen(ReportingScreen):
         self.path, self.reports = path, reports
         self.place = 0
         self.pane = "report"
+        self._opened: Report | None = None
 
     @property
     def report(self) -> Report:
@@ -91,6 +92,11 @@ class ReportScreen(ReportingScreen):
             one_line(self.file or "source"), "" if has_text else "no source text: profile with --import-source yes"
         )
         source.show(Code(source_text(report), conflicts=line_conflicts(report) if level == "shown" else {}))
+        if self._opened is not report:
+            self._opened = report
+            if report.source:  # a kernel far down in a long file is in sight at once
+                first = min(line.line for line in report.source if line.file == self.file)
+                self.call_after_refresh(source.go_to_source_line, first)
         view = self.query_one(ReportView)
         view.show(report, level)
         view.entitle(report_title(report, report.origin.provenance), level_words(view, level))

@@ -113,6 +113,7 @@ class CodeView(LineView):
         self.stops: tuple[int, ...] = ()  # the 1-based lines that `n` visits then, () for the marked ones
         self.code = Code("")
         self._ready: tuple[str, str | None] = ("", None)
+        self._wanted: int | None = None
 
     def show(self, code: Code) -> None:
         """Show a source. The place stays when only the marks change, else it starts at the top."""
@@ -125,6 +126,12 @@ class CodeView(LineView):
             self.scroll_to(0, 0, animate=False)
         self.rebuild()
         self.run_worker(self._colour, thread=True, group=f"colour-{self.id}", exclusive=True, exit_on_error=False)
+
+    def rebuild(self) -> None:
+        super().rebuild()
+        if self._wanted is not None and self.rows:
+            self.call_after_refresh(self.go_to_source_line, self._wanted)  # the pane has its height by then
+            self._wanted = None
 
     def _colour(self) -> None:
         code = self.code
@@ -209,7 +216,8 @@ class CodeView(LineView):
         return found
 
     def go_to_source_line(self, number: int) -> None:
-        """Put the cursor on a 1-based line of the shown source."""
+        """Put the cursor on a 1-based line of the shown source; later, where the pane is not on the screen yet."""
+        self._wanted = None if self.rows else number
         for place, row in enumerate(self.rows):
             if isinstance(row.target, CodeLine) and row.target.change in " +" and row.target.place == number - 1:
                 self.go_to_row(place)

@@ -105,7 +105,7 @@ class ListingView(ListView):
             return
         self._into_view()
         if self._wanted is not None:
-            self.go_to_address(self._wanted)
+            self.call_after_refresh(self.go_to_address, self._wanted)
             self._wanted = None
 
     def go_to_address(self, address: int) -> None:
