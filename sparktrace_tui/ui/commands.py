@@ -6,7 +6,7 @@ from typing import Literal
 
 from textual.binding import Binding, BindingType
 
-Where = Literal["browse", "quiz", "report", "edit", "start", "page", "profile", "help"]
+Where = Literal["browse", "quiz", "report", "edit", "start", "page", "profile", "run", "help"]
 BROWSE: frozenset[Where] = frozenset({"browse"})
 QUIZ: frozenset[Where] = frozenset({"quiz"})
 REPORT: frozenset[Where] = frozenset({"report"})
@@ -14,8 +14,9 @@ EDIT: frozenset[Where] = frozenset({"edit"})
 START: frozenset[Where] = frozenset({"start"})
 PAGE: frozenset[Where] = frozenset({"page"})
 PROFILE: frozenset[Where] = frozenset({"profile"})
+RUN: frozenset[Where] = frozenset({"run"})
 KERNEL: frozenset[Where] = BROWSE | QUIZ | REPORT
-PANES: frozenset[Where] = KERNEL | EDIT | PAGE | PROFILE
+PANES: frozenset[Where] = KERNEL | EDIT | PAGE | PROFILE | RUN
 ALL: frozenset[Where] = PANES | START | {"help"}
 
 
@@ -98,6 +99,16 @@ COMMANDS: tuple[Command, ...] = (
     Command("profile_family", "P", "P", "profile family", "Verify, time and profile the family here.", BROWSE,
             "Kernel"),
     Command("go", "enter", "enter", "go on", "Emulate instead; or open the set when it is done.", PROFILE, "Kernel", 1),
+    Command("run", "T", "T", "run", "Run tasks with a player, or read the traces of a run.", BROWSE, "Screens"),
+    Command("go", "enter", "enter", "go", "Begin, agree to what is asked, or open the row.", RUN, "Run", 1),
+    Command("player", "i", "i", "player", "The next player: a baseline or a game on record.", RUN, "Run", 2),
+    Command("name_player", "I", "I", "name a player", "Name another player, such as a model.", RUN, "Run", 3),
+    Command("filter", "f", "f", "filter", "Traces of one outcome: all, correct, wrong, no letter, no turn.", RUN, "Run",
+            2),
+    Command("retry", "F", "F", "retry failed", "Ask again what ended without a turn.", RUN, "Run", 3),
+    Command("change", "space", "space", "change", "Change what the cursor is on.", RUN, "Run"),
+    *(Command("task", str(n), str(n), f"task {n}", f"Take task {n} in or out.", RUN, "Run", 4 if n == 1 else 0, str(n),
+              "1-6", "tasks") for n in range(1, 7)),
     Command("quiz", "Q", "Q", "quiz", "Choose and start a quiz.", BROWSE, "Screens"),
     Command("begin", "enter", "enter", "begin", "Start the quiz.", START, "Quiz", 1),
     Command("length", "l", "l", "length", "How many questions: 1, 5, 15 or endless.", START, "Quiz", 2),

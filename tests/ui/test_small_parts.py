@@ -16,6 +16,7 @@ from sparktrace_tui.ui.screens.help import OverScreen
 from sparktrace_tui.ui.screens.profile import ProfileScreen
 from sparktrace_tui.ui.screens.quiz import QuizScreen
 from sparktrace_tui.ui.screens.report import ReportScreen
+from sparktrace_tui.ui.screens.run import RunScreen
 from sparktrace_tui.ui.screens.start import StartScreen
 from sparktrace_tui.ui.text import count, fit, harmless, milliseconds, number, one_line, reflow
 from sparktrace_tui.ui.widgets.code import code_lines, differing, highlighted
@@ -65,7 +66,7 @@ def test_numbers_as_people_read_them() -> None:
 def test_every_command_has_a_screen_that_answers_it() -> None:
     screens = {
         "browse": BrowseScreen, "quiz": QuizScreen, "report": ReportScreen, "edit": EditScreen, "start": StartScreen,
-        "profile": ProfileScreen, "help": OverScreen,
+        "profile": ProfileScreen, "run": RunScreen, "help": OverScreen,
     }  # fmt: skip
     for where, screen in screens.items():
         for command in commands_for(where):
@@ -73,7 +74,7 @@ def test_every_command_has_a_screen_that_answers_it() -> None:
 
 
 def test_no_key_means_two_things_on_one_screen() -> None:
-    for where in ("browse", "quiz", "report", "edit", "start", "profile"):
+    for where in ("browse", "quiz", "report", "edit", "start", "profile", "run"):
         keys = [key for command in commands_for(where) for key in command.keys.split(",")]
         assert len(keys) == len(set(keys)), sorted(k for k in keys if keys.count(k) > 1)
 

@@ -323,6 +323,11 @@ class BrowseScreen(ReportingScreen):
             return
         self.explorer.profile(entry, family, variant)
 
+    def action_run(self) -> None:
+        from sparktrace_tui.ui.screens.run import RunScreen
+
+        self.app.push_screen(RunScreen())
+
     def action_quiz(self) -> None:
         from sparktrace_tui.ui.screens.start import StartScreen
 
