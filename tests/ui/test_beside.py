@@ -113,8 +113,9 @@ async def test_the_bank_map_shows_where_the_lanes_of_the_chosen_line_fall(
         banks = app.screen.query_one(BanksView)
         text = " ".join(banks.lines)
         assert "32 wavefronts for 1 group of lanes, 31 conflicts" in text
-        assert "   !32     ·" in text
-        assert "  0:31" in text
+        assert "  !32    ·" in text
+        assert " 0:31" in text
+        assert max(len(line) for line in banks.lines) < banks.scrollable_content_region.width
         # The padded rewrite, by its key: nothing is crowded.
         letter = next(letter for letter, name in app.screen.options.items() if name == "padded")
         await pilot.press(letter.lower())

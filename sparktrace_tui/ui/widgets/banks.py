@@ -4,9 +4,9 @@ from textual.content import Content
 
 from sparktrace_tui.domain.kernel.machine_code import BANKS, SharedAccess, bank_of
 from sparktrace_tui.ui.text import harmless, reflow
-from sparktrace_tui.ui.widgets.lines import LineView, Row, joined, styled
+from sparktrace_tui.ui.widgets.lines import LineView, Row, styled
 
-ACROSS = 8  # lanes and banks in a row, so that both grids fit a pane of 58 cells
+ACROSS = 8  # lanes and banks in a row, so that both grids fit a third of a wide screen
 
 
 class BanksView(LineView):
@@ -54,27 +54,37 @@ def _access(access: SharedAccess, width: int) -> list[Content]:
         "dim",
         width,
     )
-    found.append(styled(("banks   distinct words; ! several for one group of lanes", "ncu-title")))
-    for start in range(0, BANKS, ACROSS):
-        parts = [styled((f"{start:>2}-{start + ACROSS - 1:<3}", "gutter"))]
-        for bank in range(start, start + ACROSS):
-            words = access.words[bank]
-            crowded = access.worst[bank] > 1
-            text = "·" if not words else f"{'!' if crowded else ''}{words}"
-            parts.append(styled((f"{text:>6}", "conflict" if crowded else "text" if words else "dim")))
-        found.append(joined(parts))
-    found.append(styled(("lanes   bank:row of the first word (a row is 128 bytes)", "ncu-title")))
-    for start in range(0, len(access.addresses), ACROSS):
-        cells: list[tuple[str, str]] = [(f"{start:>2}-{start + ACROSS - 1:<3}", "gutter")]
-        for address in access.addresses[start : start + ACROSS]:
-            if address is None:
-                cells.append((f"{'·':>6}", "dim"))
-            else:
-                bank = bank_of(address)
-                role = "conflict" if access.worst[bank] > 1 else "text"
-                cells.append((f"{f'{bank}:{address // (4 * BANKS)}':>6}", role))
-        found.append(styled(*cells))
+    found += _prose("banks: distinct words; ! several for one group of lanes", "ncu-title", width)
+    found += _grid(
+        [
+            (f"{'!' if most > 1 else ''}{words}", "conflict" if most > 1 else "text") if words else ("·", "dim")
+            for words, most in zip(access.words, access.worst, strict=True)
+        ],
+        width,
+    )
+    found += _prose("lanes: bank:row of the first word (a row is 128 bytes)", "ncu-title", width)
+    found += _grid([_lane(address, access) for address in access.addresses], width)
     return found
+
+
+def _lane(address: int | None, access: SharedAccess) -> tuple[str, str]:
+    if address is None:
+        return "·", "dim"
+    bank = bank_of(address)
+    return f"{bank}:{address // (4 * BANKS)}", "conflict" if access.worst[bank] > 1 else "text"
+
+
+def _grid(cells: list[tuple[str, str]], width: int) -> list[Content]:
+    """32 cells in rows of eight, or of four where eight do not fit; each row begins with the places it holds."""
+    cell = max(5, *(len(text) + 1 for text, _ in cells))
+    across = ACROSS if 5 + ACROSS * cell < width else ACROSS // 2
+    return [
+        styled(
+            (f"{f'{start}-{start + across - 1}':<5}", "gutter"),
+            *((f"{text:>{cell}}", role) for text, role in cells[start : start + across]),
+        )
+        for start in range(0, len(cells), across)
+    ]
 
 
 def _prose(text: str, role: str, width: int) -> list[Content]:
