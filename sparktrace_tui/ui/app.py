@@ -239,6 +239,10 @@ class SparkTraceApp(App[None]):
         chosen = self.options
         return QuizChoices(chosen.length, chosen.evidence, chosen.order, chosen.rival)
 
+    def other_sets(self) -> tuple[Path, ...]:
+        """The folders of the sets that are not open."""
+        return tuple(path for place, path in enumerate(self.paths) if place != self._set_place)
+
     def add_set(self, path: Path) -> None:
         """Let the capture set in a folder join those that `s` goes through."""
         if path not in self.paths:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from textual.binding import Binding, BindingType
 
-Where = Literal["browse", "quiz", "report", "edit", "start", "page", "profile", "run", "help"]
+Where = Literal["browse", "quiz", "report", "edit", "start", "page", "profile", "run", "compare", "help"]
 BROWSE: frozenset[Where] = frozenset({"browse"})
 QUIZ: frozenset[Where] = frozenset({"quiz"})
 REPORT: frozenset[Where] = frozenset({"report"})
@@ -15,8 +15,9 @@ START: frozenset[Where] = frozenset({"start"})
 PAGE: frozenset[Where] = frozenset({"page"})
 PROFILE: frozenset[Where] = frozenset({"profile"})
 RUN: frozenset[Where] = frozenset({"run"})
+COMPARE: frozenset[Where] = frozenset({"compare"})
 KERNEL: frozenset[Where] = BROWSE | QUIZ | REPORT
-PANES: frozenset[Where] = KERNEL | EDIT | PAGE | PROFILE | RUN
+PANES: frozenset[Where] = KERNEL | EDIT | PAGE | PROFILE | RUN | COMPARE
 ALL: frozenset[Where] = PANES | START | {"help"}
 
 
@@ -75,8 +76,8 @@ COMMANDS: tuple[Command, ...] = (
             BROWSE | REPORT, "Kernel"),
     Command("banks", "M", "M", "bank map", "Which bank and word each lane of the chosen line's shared access touches.",
             BROWSE, "Kernel"),
-    Command("ablate", "x", "x", "conflicts", "Bank-conflict lines of the report: shown, names hidden, strict.", PANES,
-            "Report", 4),
+    Command("ablate", "x", "x", "conflicts", "Bank-conflict lines of the report: shown, names hidden, strict.",
+            PANES - RUN - COMPARE, "Report", 4),
     Command("fold", "enter,space", "enter", "fold", "Fold a section, explain a metric, jump to a rule's line.",
             BROWSE | REPORT | EDIT | PAGE, "Report"),
     Command("reveal", "r", "r", "reveal", "Reveal the times. The family then counts as seen.", BROWSE, "Kernel", 3),
@@ -99,6 +100,10 @@ COMMANDS: tuple[Command, ...] = (
     Command("profile_family", "P", "P", "profile family", "Verify, time and profile the family here.", BROWSE,
             "Kernel"),
     Command("go", "enter", "enter", "go on", "Emulate instead; or open the set when it is done.", PROFILE, "Kernel", 1),
+    Command("compare", "C", "C", "compare sets", "Compare the open capture set with another.", BROWSE, "Screens"),
+    Command("reveal", "r", "r", "reveal", "Reveal the family's times. It then counts as seen.", COMPARE, "Sets", 1),
+    Command("switch_set", "s", "s", "set", "Compare with the next set.", COMPARE, "Sets", 2),
+    Command("fold", "enter,space", "enter", "open", "Go to the figures of the family.", COMPARE, "Sets", 3),
     Command("run", "T", "T", "run", "Run tasks with a player, or read the traces of a run.", BROWSE, "Screens"),
     Command("go", "enter", "enter", "go", "Begin, agree to what is asked, or open the row.", RUN, "Run", 1),
     Command("player", "i", "i", "player", "The next player: a baseline or a game on record.", RUN, "Run", 2),

@@ -11,6 +11,7 @@ from sparktrace_tui.ui.commands import COMMANDS, commands_for, footer_for, help_
 from sparktrace_tui.ui.evidence import Place, line_conflicts, rule_place
 from sparktrace_tui.ui.lesson import lesson
 from sparktrace_tui.ui.screens.browse import BrowseScreen
+from sparktrace_tui.ui.screens.compare import CompareScreen
 from sparktrace_tui.ui.screens.edit import EditScreen
 from sparktrace_tui.ui.screens.help import OverScreen
 from sparktrace_tui.ui.screens.profile import ProfileScreen
@@ -66,7 +67,7 @@ def test_numbers_as_people_read_them() -> None:
 def test_every_command_has_a_screen_that_answers_it() -> None:
     screens = {
         "browse": BrowseScreen, "quiz": QuizScreen, "report": ReportScreen, "edit": EditScreen, "start": StartScreen,
-        "profile": ProfileScreen, "run": RunScreen, "help": OverScreen,
+        "profile": ProfileScreen, "run": RunScreen, "compare": CompareScreen, "help": OverScreen,
     }  # fmt: skip
     for where, screen in screens.items():
         for command in commands_for(where):
@@ -74,7 +75,7 @@ def test_every_command_has_a_screen_that_answers_it() -> None:
 
 
 def test_no_key_means_two_things_on_one_screen() -> None:
-    for where in ("browse", "quiz", "report", "edit", "start", "profile", "run"):
+    for where in ("browse", "quiz", "report", "edit", "start", "profile", "run", "compare"):
         keys = [key for command in commands_for(where) for key in command.keys.split(",")]
         assert len(keys) == len(set(keys)), sorted(k for k in keys if keys.count(k) > 1)
 

@@ -323,6 +323,16 @@ class BrowseScreen(ReportingScreen):
             return
         self.explorer.profile(entry, family, variant)
 
+    def action_compare(self) -> None:
+        """Compare the open set with another."""
+        from sparktrace_tui.ui.screens.compare import CompareScreen
+
+        left, others = self.explorer.captures, self.explorer.other_sets()
+        if left is None or not others:
+            self.notify("There is no other capture set to compare with.", timeout=4)
+            return
+        self.app.push_screen(CompareScreen(left, others))
+
     def action_run(self) -> None:
         from sparktrace_tui.ui.screens.run import RunScreen
 
