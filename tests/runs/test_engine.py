@@ -46,14 +46,16 @@ async def test_five_thousand_items_with_five_percent_faults_end_complete_without
 
 @pytest.mark.parametrize("attempt", range(KILLS))
 def test_a_killed_run_resumes_and_ends_with_every_item_once(tmp_path: Path, attempt: int) -> None:
-    path, count = tmp_path / "run.jsonl", 300
+    path, count = tmp_path / "run.jsonl", 1500
     script = Path(__file__).with_name("killed_run.py")
     words = [sys.executable, str(script), str(path), str(count)]
     moment = random.Random(attempt)
     process = subprocess.Popen(words, stdout=subprocess.PIPE)
     assert process.stdout is not None
     process.stdout.readline()
-    time.sleep(moment.uniform(0.0, 0.15))
+    reached = moment.randint(0, count // 3)
+    while process.poll() is None and path.read_bytes().count(b"\n") <= reached:
+        time.sleep(moment.uniform(0.0, 0.003))
     process.send_signal(signal.SIGKILL)
     process.wait()
     process.stdout.close()
