@@ -26,9 +26,7 @@ def verify(
     """
     checks = Checks(kernel, memory)
     chosen = slice_of(kernel, everything=True)
-    engine = Engine(
-        kernel, launch, memory, chosen, ledger=None, checks=checks, seed=seed, budget=budget
-    )
+    engine = Engine(kernel, launch, memory, chosen, ledger=None, checks=checks, seed=seed, budget=budget)
     random = np.random.default_rng(seed)
     order = random.permutation(launch.blocks)
     threads = launch.threads_per_block

@@ -147,7 +147,14 @@ class PaneScreen(Screen[None]):
         if wanted != self._planned:
             self._planned = wanted
             self.query_one(Panes).replan()
+            self.call_after_refresh(self._build_new_panes)
         self.repaint_bars()
+
+    def _build_new_panes(self) -> None:
+        """A pane that comes onto the screen is not told of its size where something asked for its place before the
+        layout was drawn; it would stay empty."""
+        for pane in self.query(LineView):
+            pane.rebuild_if_resized()
 
     def action_pane(self, name: str) -> None:
         """Give a pane the attention."""

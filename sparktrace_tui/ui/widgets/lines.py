@@ -176,6 +176,10 @@ class LineView(ScrollView, Inked, can_focus=True, inherit_bindings=False):
                 setattr(self, name, content)
 
     def on_resize(self, event: events.Resize) -> None:
+        self.rebuild_if_resized()
+
+    def rebuild_if_resized(self) -> None:
+        """Build the rows where they were built for another width, or for none."""
         if self.scrollable_content_region.width != self._built_width:
             self.rebuild()
 
