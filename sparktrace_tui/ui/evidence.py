@@ -110,6 +110,22 @@ def line_conflicts(report: Report | None) -> Mapping[int, float]:
     return found
 
 
+_SECTORS = "memory_l2_theoretical_sectors_global"
+
+
+def line_sectors(report: Report | None) -> Mapping[int, float]:
+    """32-byte sectors of global accesses by 1-based line of the main file, where there were any."""
+    found: dict[int, float] = {}
+    if report is None:
+        return found
+    file = main_file(report)
+    for line in report.source:
+        value = line.metrics.get(_SECTORS)
+        if line.file == file and isinstance(value, int | float) and value:
+            found[line.line] = found.get(line.line, 0.0) + value
+    return found
+
+
 # What a rule is about where it names no focus metric: parts of the names of per-line metrics, the first found counts.
 _RULE_METRICS = {
     "SharedMemoryConflicts": ("data_bank_conflicts", "wavefronts_shared_excessive"),

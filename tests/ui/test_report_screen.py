@@ -159,3 +159,17 @@ async def test_a_kernel_far_down_in_its_file_is_in_sight_at_once(
         await settle(pilot)
         assert "line_300();" in picture(app)
         assert app.screen.query_one("#original", CodeView).chosen_line == 300
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_gutter_says_the_sectors_of_a_line(make_app: MakeApp, tmp_path: Path, size: tuple[int, int]) -> None:
+    line = SourceLine("a.cu", 2, "out[i] = in[i];", {"memory_l2_theoretical_sectors_global": 4096})
+    app = make_app()
+    async with app.run_test(size=size) as pilot:
+        await settle(pilot)
+        app._show_reports(tmp_path / "a.txt", (replace(report(), source=(line,)),))
+        await settle(pilot)
+        app.screen.action_pane("original")
+        await settle(pilot)
+        row = next(text for text in picture(app).splitlines() if "out[i] = in[i];" in text)
+        assert "4.1ks" in row

@@ -13,6 +13,7 @@ from sparktrace_tui.ui.widgets.lines import LineView, Row, styled
 
 SIGNS = (
     ("!", "conflict", "a line that names shared-memory bank conflicts, or where they were counted"),
+    ("64ks", "gutter", "how many 32-byte sectors the line's global accesses asked for"),
     ("✓", "right", "the fastest rewrite, after a reveal"),
     ("●", "title", "a family that is a question here; in the quiz, your pick before it is confirmed"),
     ("○", "dim", "a family that is not a question here: a near tie, or unstable"),

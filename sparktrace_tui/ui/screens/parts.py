@@ -8,7 +8,7 @@ from textual.content import Content
 from sparktrace_tui.domain.kernel.capture import CaptureSet, Provenance
 from sparktrace_tui.domain.kernel.family import ORIGINAL, Family, Variant
 from sparktrace_tui.domain.report.report import Report
-from sparktrace_tui.ui.evidence import Shown, line_conflicts
+from sparktrace_tui.ui.evidence import Shown, line_conflicts, line_sectors
 from sparktrace_tui.ui.text import fit, one_line
 from sparktrace_tui.ui.widgets.code import Code, CodeView
 from sparktrace_tui.ui.widgets.lines import styled
@@ -51,7 +51,7 @@ def show_original(pane: CodeView, family: Family, report: Report | None, level: 
     """The original, with its conflicts in the gutter while the report's lines that tell them are shown."""
     conflicts = line_conflicts(report) if level == "shown" else {}
     pane.entitle("original", extra)
-    pane.show(Code(family.original.source, conflicts=conflicts))
+    pane.show(Code(family.original.source, conflicts=conflicts, sectors=line_sectors(report)))
 
 
 def show_candidate(pane: CodeView, family: Family, letter: str, variant: str, diff: bool) -> None:

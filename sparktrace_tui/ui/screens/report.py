@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from sparktrace_tui.domain.report.report import Report
 from sparktrace_tui.ui.commands import Where, bindings_for
-from sparktrace_tui.ui.evidence import evidence, line_conflicts, main_file
+from sparktrace_tui.ui.evidence import evidence, line_conflicts, line_sectors, main_file
 from sparktrace_tui.ui.inspector import report_listing
 from sparktrace_tui.ui.layout import View
 from sparktrace_tui.ui.screens.beside import Subject
@@ -91,7 +91,8 @@ class ReportScreen(ReportingScreen):
         source.entitle(
             one_line(self.file or "source"), "" if has_text else "no source text: profile with --import-source yes"
         )
-        source.show(Code(source_text(report), conflicts=line_conflicts(report) if level == "shown" else {}))
+        conflicts = line_conflicts(report) if level == "shown" else {}
+        source.show(Code(source_text(report), conflicts=conflicts, sectors=line_sectors(report)))
         if self._opened is not report:
             self._opened = report
             if report.source:  # a kernel far down in a long file is in sight at once

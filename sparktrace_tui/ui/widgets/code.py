@@ -85,13 +85,15 @@ def changed_lines(base: str, source: str) -> tuple[tuple[str, str], ...]:
 class Code:
     """What a code pane shows. base: the source it is compared with, None to show it whole.
 
-    conflicts: bank conflicts by 1-based line of `source`. errors: a compiler's message by 1-based line.
+    conflicts: bank conflicts by 1-based line of `source`, sectors: 32-byte sectors of global accesses, shown on lines
+    without conflicts. errors: a compiler's message by 1-based line.
     """
 
     source: str
     base: str | None = None
     conflicts: Mapping[int, float] | None = None
     errors: Mapping[int, str] | None = None
+    sectors: Mapping[int, float] | None = None
 
 
 class CodeView(LineView):
@@ -161,7 +163,8 @@ class CodeView(LineView):
         conflicts, errors = code.conflicts or {}, code.errors or {}
         digits = max(2, len(str(max(len(new), len(old)))))
         counts = {line: count(value) for line, value in conflicts.items() if value}
-        count_width = max((len(text) for text in counts.values()), default=0)
+        sectors = {line: f"{count(value)}s" for line, value in (code.sectors or {}).items() if value}
+        count_width = max((len(text) for text in (*counts.values(), *sectors.values())), default=0)
         lines: list[str] = []
         rows: list[Row] = []
         for item in shown:
@@ -181,7 +184,8 @@ class CodeView(LineView):
                 tint = "add-line" if item.change == "+" else "remove-line"
             gutter = [(mark, "wrong" if mark == "✗" else "conflict")]
             if count_width:
-                gutter.append((f"{counts.get(number, '') if item.change != '-' else '':>{count_width}} ", "conflict"))
+                told, style = (counts[number], "conflict") if number in counts else (sectors.get(number, ""), "gutter")
+                gutter.append((f"{told if item.change != '-' else '':>{count_width}} ", style))
             gutter.append((f"{number:>{digits}} ", "gutter"))
             if code.base is not None:
                 gutter.append((f"{item.change} ", {"+": "add", "-": "remove"}.get(item.change, "gutter")))
